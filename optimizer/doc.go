@@ -1,0 +1,20 @@
+// Package optimizer chooses accelerator mix and replicas at least cost.
+//
+// A [Problem] is an integer program: workloads w with variants v on pools g,
+// integers x for the replicas of a variant in a pool,
+//
+//	minimise   Σ p·x + Σ up·(Σx − x⁰)⁺ + Σ down·(x⁰ − Σx)⁺ + Σ π_w·u_w
+//	subject to Σ_v c_v·x_v + u_w ≥ λ_w            demand of each workload
+//	           Σ d_v·x_v ≤ N_g                    devices of each pool
+//	           Σ d_v·x_v ≤ quota                  devices per namespace and pool
+//	           Σ p·x ≤ budget
+//	           min ≤ x ≤ max                      per variant and per workload
+//
+// with at most one variant in use where mixing is [Single]. Unmet demand u of
+// workloads without penalty is minimised first, priority by priority
+// (lexicographically), and cost after that.
+//
+// [Solve] returns a plan with a lower bound that it has proven, so that the gap
+// between the two says how much could be saved at the very most. Equal problems
+// get bit-equal solutions; the order of the input does not matter.
+package optimizer

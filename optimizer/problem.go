@@ -1,0 +1,99 @@
+package optimizer
+
+// Problem is a fleet to be planned. Names must be unique; all numbers finite.
+type Problem struct {
+	Pools     []Pool
+	Quotas    []Quota
+	Workloads []Workload
+	// BudgetPerHour limits Σ price of all replicas; 0 = no budget.
+	BudgetPerHour float64
+}
+
+// Pool is the devices of one accelerator type that may be used.
+type Pool struct {
+	Name string
+	// Capacity is in devices, ≥ 0, and counts only when Limited.
+	Capacity int
+	Limited  bool
+	// DevicesPerNode > 0: a replica of one node never spans nodes.
+	DevicesPerNode int
+}
+
+// Quota limits the devices that the workloads of a namespace use in a pool.
+type Quota struct {
+	Namespace string
+	// Pool is an index into Problem.Pools.
+	Pool int
+	// Capacity is in devices, ≥ 0.
+	Capacity int
+}
+
+// Mixing says whether the variants of a workload may be used together.
+type Mixing int
+
+const (
+	// Allowed: any mix of variants.
+	Allowed Mixing = iota
+	// Single: one variant at a time.
+	Single
+)
+
+// Workload is demand for one model in one service class.
+type Workload struct {
+	// Name is unique over all namespaces.
+	Name      string
+	Namespace string
+	// Priority ≥ 1; 1 is served first.
+	Priority int
+	// Demand is in requests/s, ≥ 0.
+	Demand float64
+	// UnmetPenalty is the price per hour of one request/s not served. It counts
+	// only when Penalized; otherwise priorities decide.
+	UnmetPenalty float64
+	Penalized    bool
+	Mixing       Mixing
+	// Redundancy is the number of replicas, those of the highest capacity first,
+	// that may fail with the demand still served.
+	Redundancy int
+	// MinReplicas and MaxReplicas bound the sum over variants.
+	MinReplicas int
+	MaxReplicas Bound
+	Variants    []Variant
+}
+
+// Bound is an upper bound; the zero value is no bound.
+type Bound struct {
+	Limited bool
+	// Value ≥ 0 counts only when Limited.
+	Value int
+}
+
+// Variant is one deployable way to serve a workload.
+type Variant struct {
+	// Name is unique within the workload.
+	Name string
+	// Capacity is what one replica sustains, in requests/s, > 0. A variant that
+	// sustains nothing is left out of the problem, unless it has MinReplicas;
+	// then it is 0.
+	Capacity float64
+	// DevicesPerReplica ≥ 0.
+	DevicesPerReplica int
+	// NodesPerReplica is the number of nodes over which a replica is spread evenly, ≥ 1; 0 means 1.
+	NodesPerReplica int
+	MinReplicas     int
+	MaxReplicas     Bound
+	// CurrentReplicas is what runs now; switching costs count from it.
+	CurrentReplicas int
+	// SwitchUp and SwitchDown are costs per replica added or removed, per hour, ≥ 0.
+	SwitchUp, SwitchDown float64
+	// Placements are the pools in which replicas may run, at least one.
+	Placements []Placement
+}
+
+// Placement is a pool in which replicas of a variant may run.
+type Placement struct {
+	// Pool is an index into Problem.Pools.
+	Pool int
+	// PricePerHour is that of one replica, ≥ 0.
+	PricePerHour float64
+}

@@ -1,0 +1,82 @@
+package optimizer
+
+// Proof says what is known of a plan's objective.
+type Proof int
+
+const (
+	// Optimal: the gap is at most the one asked for.
+	Optimal Proof = iota
+	// Feasible: a limit was reached first. The bound holds all the same.
+	Feasible
+)
+
+// Demand says whether a plan serves what it should.
+type Demand int
+
+const (
+	// Served: all demand is served.
+	Served Demand = iota
+	// Partial: some demand can't be served.
+	Partial
+	// Infeasible: minimum replicas can't hold together with the pools, quotas and
+	// the budget. The plan violates as few of them as possible.
+	Infeasible
+)
+
+// Solution is a plan with its proof.
+type Solution struct {
+	Proof  Proof
+	Demand Demand
+	// Objective is price + switching + unmet penalties, per hour.
+	Objective float64
+	// PricePerHour is that of the replicas only.
+	PricePerHour float64
+	// Bound is a proven lower bound on Objective, given the Levels.
+	Bound float64
+	// Gap is (Objective − Bound)/|Objective|, 0 where both are 0.
+	Gap float64
+	// Levels are the lexicographic levels above cost that were not trivially 0,
+	// in their order.
+	Levels []Level
+	// Allocations are in the order of Problem.Workloads.
+	Allocations []Allocation
+	// Pools and Quotas are in the order of the problem.
+	Pools  []Usage
+	Quotas []Usage
+	// BudgetShadowPrice is the saving per unit of additional budget.
+	BudgetShadowPrice float64
+	// Stopped: the caller's stop function ended the search.
+	Stopped bool
+}
+
+// Level is one lexicographic level: unmet demand of one priority, or, at
+// priority 0, replicas short of declared minimums.
+type Level struct {
+	Priority int
+	// Unmet is what the plan leaves unserved, in requests/s (replicas at priority
+	// 0), and Bound a proven lower bound on it.
+	Unmet, Bound float64
+	Gap          float64
+}
+
+// Allocation is the replicas of one workload.
+type Allocation struct {
+	// Replicas[v][k] is the number of replicas of Variants[v] in Placements[k].
+	Replicas [][]int
+	// Unmet is demand not served, in requests/s.
+	Unmet float64
+	// Shortfall is the number of replicas below declared minimums.
+	Shortfall int
+	// MarginalPrice[v] is what one request/s costs per hour on Variants[v] at its
+	// cheapest placement, shadow prices of pools, quotas and budget included.
+	MarginalPrice []float64
+}
+
+// Usage is the use of a pool or quota.
+type Usage struct {
+	// Used is in devices, whole nodes and roundings included.
+	Used int
+	// ShadowPrice is the saving per hour of one more device at the margin of the
+	// Lagrangian dual, ≥ 0.
+	ShadowPrice float64
+}

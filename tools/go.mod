@@ -1,0 +1,3 @@
+module github.com/poolwright/poolwright/tools
+
+go 1.26
