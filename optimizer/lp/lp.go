@@ -1,0 +1,77 @@
+// Package lp solves the linear programs inside the optimizer, by an engine of
+// choice: a bounded revised simplex in pure Go, or COIN-OR Clp.
+package lp
+
+// Problem is a linear program in column form:
+//
+//	minimise c·x  subject to  RowLower ≤ A·x ≤ RowUpper,  Lower ≤ x ≤ Upper.
+//
+// Bounds may be ±math.Inf; coefficients are finite.
+type Problem struct {
+	RowLower, RowUpper []float64
+	Columns            []Column
+}
+
+// Column is a variable with its coefficients.
+type Column struct {
+	Cost         float64
+	Lower, Upper float64
+	// Rows are distinct row indices in increasing order, Values their coefficients.
+	Rows   []int32
+	Values []float64
+}
+
+// Status is the outcome of a solve.
+type Status int
+
+const (
+	// Optimal: the solution is optimal within the engine's tolerances.
+	Optimal Status = iota
+	// Infeasible: no x satisfies the rows and bounds.
+	Infeasible
+	// Unbounded: the objective has no minimum.
+	Unbounded
+	// IterationLimit: the limit was reached first, or numerics failed; X, Dual and
+	// Reduced must not be relied on.
+	IterationLimit
+)
+
+// Solution is what Solve found. Its slices belong to the solver and hold until
+// its next call.
+type Solution struct {
+	Status    Status
+	Objective float64
+	// X are the columns' values and Reduced their reduced costs.
+	X, Reduced []float64
+	// Dual has a multiplier for every row: the change of the optimum per unit of
+	// the bound that binds.
+	Dual []float64
+	// Iterations counts pivots, for limits and reports.
+	Iterations int
+}
+
+// Solver holds one problem and re-solves it from the last basis after changes.
+// It is for one goroutine.
+type Solver interface {
+	// SetBounds changes the bounds of a column.
+	SetBounds(column int, lower, upper float64)
+	// SetCost changes the cost of a column.
+	SetCost(column int, cost float64)
+	// SetRow changes the bounds of a row.
+	SetRow(row int, lower, upper float64)
+	// AddColumns appends columns.
+	AddColumns(columns []Column)
+	// Solve runs at most limit pivots; 0 = the engine's own limit.
+	Solve(limit int) Solution
+	// Close frees what the solver holds outside Go. No call may follow.
+	Close()
+}
+
+// Engine makes solvers.
+type Engine interface {
+	// Name is what users choose the engine by: "go" or "clp".
+	Name() string
+	// New checks the problem (dimensions, order of rows, finite coefficients,
+	// lower ≤ upper) and loads it.
+	New(p *Problem) (Solver, error)
+}
