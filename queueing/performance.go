@@ -1,5 +1,7 @@
 package queueing
 
+import "strconv"
+
 // Outcome says whether a replica has a steady state.
 type Outcome int
 
@@ -7,10 +9,26 @@ const (
 	// Steady: the means and quantiles are those of the steady state.
 	Steady Outcome = iota
 	// Saturated: arrivals reach or exceed what the replica serves and waiting is
-	// unlimited, so latency grows without limit. Only SaturationRate, Throughput
-	// and Utilization mean anything.
+	// unlimited, so latency grows without limit. Queued, Wait, TTFT and E2E are +Inf;
+	// the others are those of a full batch.
 	Saturated
+	// Unservable: not even one request fits the replica, see Capacity.Unservable.
+	// Every latency is +Inf.
+	Unservable
 )
+
+// String returns the outcome in lower case.
+func (o Outcome) String() string {
+	switch o {
+	case Steady:
+		return "steady"
+	case Saturated:
+		return "saturated"
+	case Unservable:
+		return "unservable"
+	}
+	return "Outcome(" + strconv.Itoa(int(o)) + ")"
+}
 
 // Performance is the steady state of one replica at one arrival rate.
 type Performance struct {
@@ -22,9 +40,9 @@ type Performance struct {
 	SaturationRate Rate
 	// BlockedShare is the share of arrivals that find every place taken.
 	BlockedShare float64
-	// Utilization is the mean number of running requests over the batch limit.
+	// Utilization is the mean number of running requests over Station.BatchLimit.
 	Utilization float64
-	// Running and Queued are mean numbers of requests.
+	// Running and Queued are mean numbers of requests in the batch and waiting for it.
 	Running, Queued float64
 	// EmptyProbability is the share of time without any request.
 	EmptyProbability float64
@@ -38,10 +56,13 @@ type Performance struct {
 
 // Capacity is the highest arrival rate of a replica inside an SLO.
 type Capacity struct {
-	// Feasible is false when no arrival rate holds every limit. Rate is 0 then and
-	// Binding is a limit that never holds.
+	// Feasible is false when no arrival rate holds every limit. Rate is 0 then, and
+	// either Binding is a limit that never holds or Unservable says why.
 	Feasible bool
-	// Rate is the arrival rate per replica.
+	// Unservable says why not even one request can be served, whatever the SLO;
+	// empty if it can.
+	Unservable string
+	// Rate is the arrival rate per replica, at most 0.999·μ(B).
 	Rate Rate
 	// Served is the throughput at Rate: less than Rate where requests are blocked.
 	Served Rate
@@ -51,7 +72,7 @@ type Capacity struct {
 	Bound bool
 	// Binding is the limit that binds, or that can't hold.
 	Binding Limit
-	// Best is the best value that Binding can reach, at vanishing load. Only when
-	// not Feasible.
+	// Best is the best value that Binding can reach, at vanishing load, over
+	// accepted requests. Only when not Feasible and Bound.
 	Best float64
 }

@@ -1,5 +1,7 @@
 package queueing
 
+import "strconv"
+
 // Metric is what a [Limit] limits.
 type Metric int
 
@@ -15,6 +17,22 @@ const (
 	TokensPerSecond
 )
 
+// String returns the metric as problem files name it: "ttft", "itl", "e2e" or
+// "tokensPerSecond".
+func (m Metric) String() string {
+	switch m {
+	case TTFT:
+		return "ttft"
+	case ITL:
+		return "itl"
+	case E2E:
+		return "e2e"
+	case TokensPerSecond:
+		return "tokensPerSecond"
+	}
+	return "Metric(" + strconv.Itoa(int(m)) + ")"
+}
+
 // Limit is one limit of an SLO.
 type Limit struct {
 	Metric Metric
@@ -23,6 +41,18 @@ type Limit struct {
 	Quantile float64
 	// Value is in seconds, or in tokens per second for TokensPerSecond; > 0.
 	Value float64
+}
+
+// String names what is limited: "ttft.p95", "itl.mean", "ttft.p99.9". The mean of
+// tokens per second is just "tokensPerSecond".
+func (l Limit) String() string {
+	switch {
+	case l.Quantile != 0:
+		return l.Metric.String() + ".p" + strconv.FormatFloat(100*l.Quantile, 'g', 12, 64)
+	case l.Metric == TokensPerSecond:
+		return l.Metric.String()
+	}
+	return l.Metric.String() + ".mean"
 }
 
 // SLO is a service level objective: limits that hold together. The zero value

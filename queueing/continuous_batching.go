@@ -1,0 +1,198 @@
+package queueing
+
+import "math"
+
+// continuousBatching is Poolwright's own model. With n running requests of mean
+// context ctx = in + out/2, an iteration without prefill takes
+//
+//	T(n) = α + β·n + σ·√n + κ·n·ctx
+//
+// and the prefill of a prompt of which x = in·(1-h) tokens are not in the prefix
+// cache adds P = γ + δ·x + ε·x² to an iteration. A request takes steps = out/a
+// iterations to decode, with a accepted tokens per step. So n running requests
+// complete one request per
+//
+//	1/μ(n) = steps·T(n)/n + P
+//
+// which is T̄ = T(n)/(1 - μ(n)·P): prefill steals decode time.
+//
+// Three things limit how many run together: the batch limit, the KV cache
+// (⌊M/ctx⌋), and the token budget of an iteration: each of n decoding requests
+// brings x/steps prompt tokens per iteration with it, so n·(1 + x/steps) is at most
+// the budget. Requests beyond that wait inside the batch for their prefill.
+type continuousBatching struct {
+	profile   Profile
+	mode      PrefillMode
+	in, out   float64
+	inputSCV  float64
+	outputSCV float64
+	// arrivalSCV is of the times between arrivals.
+	arrivalSCV float64
+	steps      float64
+	context    float64
+	// prompt is x, the prompt tokens that are computed.
+	prompt float64
+	// prefill is P; prefillVarying the part of it that grows with the prompt.
+	prefill, prefillVarying float64
+	// budget is the token budget of an iteration, +Inf if unlimited.
+	budget float64
+	// batch is the batch limit after the KV cache; decoding is how many decode
+	// together at most, a mean and so fractional.
+	batch    int
+	decoding float64
+}
+
+func newContinuousBatching(r Replica, s Shape) continuousBatching {
+	m := continuousBatching{
+		profile:    r.Profile,
+		mode:       r.PrefillMode,
+		in:         float64(s.InputTokens),
+		out:        float64(s.OutputTokens),
+		inputSCV:   s.InputSCV,
+		outputSCV:  s.OutputSCV,
+		arrivalSCV: s.ArrivalSCV,
+		steps:      float64(s.OutputTokens),
+		budget:     math.Inf(1),
+		batch:      r.MaxBatch,
+	}
+	if r.AcceptedTokens > 0 {
+		m.steps /= r.AcceptedTokens
+	}
+	if r.MaxBatchedTokens > 0 && r.PrefillMode == Chunked {
+		m.budget = float64(r.MaxBatchedTokens)
+	}
+	m.context = m.in + m.out/2
+	if r.KVCacheTokens > 0 {
+		m.batch = int(min(float64(m.batch), math.Floor(float64(r.KVCacheTokens)/m.context)))
+	}
+	m.prompt = m.in * (1 - s.PrefixHitRatio)
+	if m.in > 0 {
+		m.prefillVarying = m.profile.Delta*m.prompt + m.profile.Epsilon*m.prompt*m.prompt
+		m.prefill = m.profile.Gamma + m.prefillVarying
+	}
+	m.decoding = min(float64(m.batch), m.budget/(1+m.prompt/m.steps))
+	return m
+}
+
+// states returns the number of requests from which on μ(n) is constant.
+func (m continuousBatching) states() int { return int(math.Ceil(m.decoding)) }
+
+// sizing considers all rates up to the highest stable one.
+func (m continuousBatching) sizing() sizing { return sizing{} }
+
+// iteration returns T(n).
+func (m continuousBatching) iteration(n float64) float64 {
+	p := &m.profile
+	return p.Alpha + n*(p.Beta+p.Kappa*m.context) + p.Sigma*math.Sqrt(n)
+}
+
+func (m continuousBatching) serviceTime(n int) float64 {
+	decoding := min(float64(n), m.decoding)
+	return float64(n) * (m.steps*m.iteration(decoding)/decoding + m.prefill)
+}
+
+// itlAt returns the ITL while n requests run together: an iteration and the
+// prefills of the n-1 others that happen during one request's decoding.
+func (m continuousBatching) itlAt(n float64) float64 {
+	return (m.steps*m.iteration(n) + max(n-1, 0)*m.prefill) / m.out
+}
+
+func (m continuousBatching) latencies(s steadyState) latencies {
+	itl := min((s.service-m.prefill)/m.out, m.itlAt(m.decoding))
+	s.wait.stretch = m.stretch(s)
+	first, variance := m.firstToken(s, itl)
+
+	decode := (m.out - 1) * itl
+	varying := varyingShare(m.outputSCV) * decode
+	decodeVariance := m.outputSCV * (m.out * itl) * (m.out * itl)
+	if decode == 0 {
+		decodeVariance = 0
+	}
+	return latencies{
+		prefill: first.prefill,
+		wait:    latencyAfterWait(s.wait, 0, 0, 0),
+		ttft:    latencyAfterWait(s.wait, first.constant, first.varying, variance),
+		itl:     itlLatency(s, itl, m.decoding, m.itlAt),
+		e2e: latencyAfterWait(s.wait, first.constant+decode-varying, first.varying+varying,
+			variance+decodeVariance),
+	}
+}
+
+// stretch returns the factor (ca²+cs²)/2 by which the wait differs from that of
+// Poisson arrivals and exponential service: A. O. Allen, "Probability, Statistics,
+// and Queueing Theory" (1990), the Allen–Cunneen approximation.
+func (m continuousBatching) stretch(s steadyState) float64 {
+	decode := s.service - m.prefill
+	serviceSCV := (m.outputSCV*decode*decode + m.prefillVariance()) / (s.service * s.service)
+	return (m.arrivalSCV + serviceSCV) / 2
+}
+
+func (m continuousBatching) prefillVariance() float64 {
+	return m.inputSCV * m.prefillVarying * m.prefillVarying
+}
+
+// firstToken is the mean time to first token apart from the wait for a place.
+type firstToken struct {
+	prefill           float64
+	constant, varying float64
+}
+
+// firstToken returns that time and its variance: the rest of the iteration that a
+// request finds running, and its own prefill.
+//
+// Chunked, a prompt of x tokens takes ⌈x/(budget - n)⌉ iterations of n others, and
+// P but for what of its base γ the iteration base α already covers. It takes at
+// least what requests spend in the batch without decoding, which is more than that
+// where the token budget binds.
+//
+// Blocking, prompts are computed one after the other, before all decoding: a queue
+// of one server with the mean wait of J. F. C. Kingman, "The single server queue in
+// heavy traffic" (1961).
+func (m continuousBatching) firstToken(s steadyState, itl float64) (t firstToken, variance float64) {
+	n := min(max(s.running+s.open, 1), m.decoding)
+	iteration := m.iteration(n)
+	variance = m.prefillVariance()
+	queue := 0.0
+	switch {
+	case m.in == 0:
+		t.prefill = iteration
+	case m.mode == Blocking:
+		t.prefill = m.prefill
+		var queueVariance float64
+		queue, queueVariance = m.prefillQueue(s.throughput)
+		variance += queueVariance
+	default:
+		chunks := 1.0
+		if room := m.budget - n; m.prompt > 0 {
+			chunks = max(1, math.Ceil(m.prompt/room))
+		}
+		own := chunks*iteration + m.prefill - min(m.profile.Alpha, m.profile.Gamma)
+		t.prefill = max(own, s.service-m.out*itl)
+	}
+	// An iteration is seen at a random moment by those who find it running.
+	busy := 1 - s.empty/(1-s.blocked)
+	if s.empty == 1 {
+		busy = 0
+	}
+	varyingPrefill := varyingShare(m.inputSCV) * m.prefillVarying
+	t.constant = m.profile.TTFTOffset + t.prefill - varyingPrefill
+	t.varying = varyingPrefill + busy*iteration/2 + queue
+	return t, variance + busy*iteration*iteration/12
+}
+
+// prefillQueue returns mean and variance of the wait for the prefill of others.
+// Waiting is exponential for those that wait, whose share is the load.
+func (m continuousBatching) prefillQueue(throughput float64) (mean, variance float64) {
+	load := throughput * m.prefill
+	if load == 0 {
+		return 0, 0
+	}
+	prefillSCV := m.prefillVariance() / (m.prefill * m.prefill)
+	mean = load / (1 - load) * m.prefill * (m.arrivalSCV + prefillSCV) / 2
+	return mean, mean * mean * (2/load - 1)
+}
+
+// varyingShare is the share of a time with the given SCV that varies: below an SCV
+// of 1 a time is taken as a constant plus an exponential part, above as a gamma
+// variable.
+func varyingShare(scv float64) float64 { return min(1, math.Sqrt(scv)) }

@@ -1,0 +1,56 @@
+package queueing
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+const (
+	// normalShape is the shape from which on the cube root of a gamma variable is
+	// normal to working precision.
+	normalShape = 1e7
+	// pointShape is the shape from which on a gamma variable counts as constant.
+	pointShape = 1e12
+)
+
+// spread is the distribution of shift + G with G of a gamma distribution. A zero
+// shape means the constant shift.
+type spread struct {
+	shift, shape, scale float64
+}
+
+// matchGamma returns the distribution of shift plus a gamma variable of the given
+// mean and variance.
+func matchGamma(shift, mean, variance float64) spread {
+	if mean <= 0 || variance <= 0 || mean*mean >= pointShape*variance {
+		return spread{shift: shift + max(mean, 0)}
+	}
+	return spread{shift: shift, shape: mean * mean / variance, scale: variance / mean}
+}
+
+// constant tells whether s has one value.
+func (s spread) constant() bool { return s.shape == 0 }
+
+// cdf returns P(X ≤ t).
+func (s spread) cdf(t float64) float64 {
+	switch x := t - s.shift; {
+	case t < s.shift:
+		return 0
+	case s.constant() || math.IsInf(t, 1):
+		return 1
+	default:
+		return gammaCDF(s.shape, x/s.scale)
+	}
+}
+
+// gammaCDF returns the distribution function of a gamma variable with scale 1.
+func gammaCDF(shape, x float64) float64 {
+	if shape < normalShape {
+		return mathext.GammaIncReg(shape, x)
+	}
+	// E. B. Wilson and M. M. Hilferty, "The distribution of chi-square" (1931).
+	third := 1 / (9 * shape)
+	z := (math.Cbrt(x/shape) - 1 + third) / math.Sqrt(third)
+	return 0.5 * math.Erfc(-z/math.Sqrt2)
+}

@@ -1,0 +1,133 @@
+package queueing
+
+import "math"
+
+// Latency is the distribution of a latency over requests. It is a small value;
+// its methods allocate nothing. The zero value is the constant 0.
+//
+// Requests that find a free place in the batch and those that wait for one are
+// two parts of the distribution. The wait itself is exact (see [Performance]);
+// where other varying times add to it, the sum is a gamma distribution of the
+// same mean and variance.
+type Latency struct {
+	mean float64
+	// delayedShare is the share of requests that wait.
+	delayedShare float64
+	// direct is the latency of those that don't wait.
+	direct spread
+	// delayed is the latency of those that wait; if exact without the wait.
+	delayed spread
+	exact   bool
+	wait    queueWait
+}
+
+// fixedLatency is the same for all requests.
+func fixedLatency(t float64) Latency {
+	return Latency{mean: t, direct: spread{shift: t}}
+}
+
+// endless is the latency of a saturated replica.
+func endless() Latency { return fixedLatency(math.Inf(1)) }
+
+// exponentialLatency is the exponential distribution of the given mean.
+func exponentialLatency(mean float64) Latency {
+	return Latency{mean: mean, direct: matchGamma(0, mean, mean*mean)}
+}
+
+// varyingLatency is shift plus a gamma variable of the given mean and variance.
+func varyingLatency(shift, mean, variance float64) Latency {
+	return Latency{mean: shift + max(mean, 0), direct: matchGamma(shift, mean, variance)}
+}
+
+// latencyAfterWait is a wait followed by shift plus a varying time of the given
+// mean and variance, which do not depend on the wait.
+func latencyAfterWait(w queueWait, shift, mean, variance float64) Latency {
+	l := Latency{
+		mean:   w.mean() + shift + mean,
+		direct: matchGamma(shift, mean, variance),
+	}
+	if w.probability == 0 || w.stretch == 0 {
+		return l
+	}
+	l.delayedShare = w.probability
+	if l.direct.constant() {
+		l.delayed, l.exact, l.wait = l.direct, true, w
+		return l
+	}
+	l.delayed = matchGamma(shift, mean+w.conditionalMean(), variance+w.conditionalVariance())
+	return l
+}
+
+// Mean returns the mean; +Inf if the replica is saturated.
+func (l Latency) Mean() Seconds { return Seconds(l.mean) }
+
+// CDF returns the share of requests whose latency is at most t.
+func (l Latency) CDF(t Seconds) float64 {
+	direct := l.direct.cdf(float64(t))
+	if l.delayedShare == 0 {
+		return direct
+	}
+	return (1-l.delayedShare)*direct + l.delayedShare*l.delayedCDF(float64(t))
+}
+
+func (l Latency) delayedCDF(t float64) float64 {
+	if !l.exact {
+		return l.delayed.cdf(t)
+	}
+	if t <= l.delayed.shift {
+		return 0
+	}
+	return 1 - l.wait.survival(t-l.delayed.shift)
+}
+
+// least returns the lower end of the distribution.
+func (l Latency) least() float64 {
+	if l.delayedShare == 0 {
+		return l.direct.shift
+	}
+	return min(l.direct.shift, l.delayed.shift)
+}
+
+// Quantile returns the least latency that at least the share q of requests keeps:
+// for q ≤ 0 the lower end of the distribution, for q ≥ 1 (and NaN) +Inf unless all
+// requests have the same latency.
+func (l Latency) Quantile(q float64) Seconds {
+	least := l.least()
+	if l.delayedShare == 0 && l.direct.constant() {
+		return Seconds(least)
+	}
+	if !(q < 1) {
+		return Seconds(math.Inf(1))
+	}
+	if l.CDF(Seconds(least)) >= q {
+		return Seconds(least)
+	}
+	if l.exact && math.IsInf(l.wait.places, 1) {
+		rate := -math.Expm1(l.wait.logRatio) * l.wait.rate / l.wait.stretch
+		return Seconds(least + math.Log(l.delayedShare/(1-q))/rate)
+	}
+	return Seconds(quantile(func(t float64) float64 { return l.CDF(Seconds(t)) }, q, least, l.mean))
+}
+
+// quantile inverts a distribution function that is below q at least. guess is any
+// number above least that is of the right magnitude.
+func quantile(cdf func(float64) float64, q, least, guess float64) float64 {
+	span := guess - least
+	if !(span > 0) {
+		span = math.SmallestNonzeroFloat64
+	}
+	lower, lowerShare := least, cdf(least)
+	upper := least + span
+	upperShare := cdf(upper)
+	for upperShare < q {
+		lower, lowerShare = upper, upperShare
+		span *= 2
+		upper = least + span
+		if math.IsInf(upper, 1) {
+			return upper
+		}
+		upperShare = cdf(upper)
+	}
+	missing := func(t float64) float64 { return q - cdf(t) }
+	return findRoot(missing, upper, lower, q-upperShare, q-lowerShare)
+}

@@ -1,0 +1,82 @@
+package queueing
+
+import "math"
+
+// llmdV3Budget is the family's token budget of one iteration, where the replica
+// has none of its own.
+const llmdV3Budget = 8192
+
+// llmdV3 is [llmdV2] with chunked prefill. With M tokens per iteration, a prompt
+// takes as many iterations as its chunks need for n requests to fit:
+//
+//	c(n) = least m ≥ 1 with ⌊(m+out)·(M - in/m)/(in+out)⌋ ≥ n
+//	wp = (β + γ·(c+1)/2)·in   wd = β·out + γ·out·(in + (out+1)/2)
+//	per = (wp+wd)/(c+out)
+//	τ(n) = (c+out)·(α + n·per)
+//	prefill(n) = c·max(0, α + (n-1)·per) + wp
+//
+// With the mean time in service S and the mean batch n̄: ITL = (S - prefill(n̄))/out,
+// TTFT = wait + prefill(n̄) + ITL.
+type llmdV3 struct {
+	llmd
+	budget float64
+}
+
+func newLLMDV3(r Replica, s Shape) llmdV3 {
+	m := llmdV3{llmd: newLLMD(r, s), budget: llmdV3Budget}
+	if r.MaxBatchedTokens > 0 {
+		m.budget = float64(r.MaxBatchedTokens)
+	}
+	return m
+}
+
+// chunks returns c(n).
+func (m llmdV3) chunks(n float64) float64 {
+	fits := func(c float64) bool {
+		return math.Floor((c+m.out)*(m.budget-m.in/c)/(m.in+m.out)) >= n
+	}
+	// Without rounding down c solves M·c² + (M·out - in - n·(in+out))·c = in·out.
+	linear := m.budget*m.out - m.in - math.Ceil(n)*(m.in+m.out)
+	root := math.Sqrt(linear*linear + 4*m.budget*m.in*m.out)
+	c := (root - linear) / (2 * m.budget)
+	if linear > 0 {
+		c = 2 * m.in * m.out / (root + linear)
+	}
+	c = max(1, math.Ceil(c))
+	for !fits(c) {
+		c++
+	}
+	for c > 1 && fits(c-1) {
+		c--
+	}
+	return c
+}
+
+// work returns c, wp and per at a batch of n.
+func (m llmdV3) work(n float64) (chunks, prompt, perIteration float64) {
+	beta, gamma := m.profile.Beta, m.profile.Gamma
+	chunks = m.chunks(n)
+	prompt = (beta + gamma*(chunks+1)/2) * m.in
+	decode := beta*m.out + gamma*m.out*(m.in+(m.out+1)/2)
+	return chunks, prompt, (prompt + decode) / (chunks + m.out)
+}
+
+func (m llmdV3) serviceTime(n int) float64 { return m.timeAt(float64(n)) }
+
+func (m llmdV3) timeAt(n float64) float64 {
+	chunks, _, per := m.work(n)
+	return (chunks + m.out) * (m.profile.Alpha + n*per)
+}
+
+func (m llmdV3) prefill(n float64) float64 {
+	chunks, prompt, per := m.work(n)
+	return chunks*max(0, m.profile.Alpha+(n-1)*per) + prompt
+}
+
+func (m llmdV3) itlAt(n float64) float64 { return (m.timeAt(n) - m.prefill(n)) / m.out }
+
+func (m llmdV3) latencies(s steadyState) latencies {
+	prefill := m.prefill(s.running)
+	itl := max((s.service-prefill)/m.out, 0)
+	return m.assemble(s, prefill, prefill+itl, itl, m.itlAt)
+}

@@ -1,0 +1,131 @@
+package queueing
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// leastServiceTime is the shortest valid time in service, in seconds.
+const leastServiceTime = 1e-12
+
+// Station is one replica under load of one shape, prepared for questions about any
+// arrival rate. It is immutable; its methods may be called concurrently and
+// allocate nothing.
+type Station struct {
+	chain  chain
+	model  model
+	sizing sizing
+	// unservable says why not even one request can be served; empty if it can.
+	unservable string
+}
+
+// NewStation prepares a replica for a shape, in time proportional to MaxBatch. The
+// error joins one error for each field that is out of its range.
+func NewStation(r Replica, s Shape) (*Station, error) {
+	var v violations
+	r.validate(&v)
+	s.validate(&v)
+	if len(v) > 0 {
+		return nil, errors.Join(v...)
+	}
+	if need := s.InputTokens + s.OutputTokens; r.limitsKVCache() && r.KVCacheTokens < need {
+		return &Station{unservable: fmt.Sprintf(
+			"a request of %.6g tokens does not fit a KV cache of %.6g tokens", need, r.KVCacheTokens)}, nil
+	}
+	st := newStructure(r, s)
+	if least := st.model.serviceTime(1); least < leastServiceTime {
+		return nil, fmt.Errorf("queueing: profile: a request takes %g s with these coefficients, want at least %g s",
+			least, leastServiceTime)
+	}
+	return &Station{
+		chain:  newChain(st.batch, st.places, st.model.serviceTime),
+		model:  st.model,
+		sizing: st.model.sizing(),
+	}, nil
+}
+
+// limitsKVCache tells whether the size of the KV cache counts; the llm-d family
+// does not know it.
+func (r *Replica) limitsKVCache() bool {
+	return r.Model == ContinuousBatching && r.KVCacheTokens > 0
+}
+
+// SaturationRate returns μ(B), the arrival rate from which on unlimited waiting has
+// no steady state; 0 if not even one request fits.
+func (s *Station) SaturationRate() Rate {
+	if s.unservable != "" {
+		return 0
+	}
+	return Rate(s.chain.saturation())
+}
+
+// BatchLimit returns the most requests that make progress together: MaxBatch or
+// less, where the KV cache or the token budget limits it; 0 if not even one
+// request fits.
+func (s *Station) BatchLimit() int {
+	if s.unservable != "" {
+		return 0
+	}
+	return s.chain.batch()
+}
+
+// Evaluate returns the steady state at an arrival rate. A rate that is not
+// positive, NaN included, is taken as no load. The time taken is proportional to
+// MaxBatch at most and does not depend on the number of waiting places.
+func (s *Station) Evaluate(rate Rate) Performance {
+	if s.unservable != "" {
+		never := endless()
+		return Performance{
+			Outcome: Unservable,
+			Service: Seconds(math.Inf(1)), Prefill: Seconds(math.Inf(1)),
+			Wait: never, TTFT: never, ITL: never, E2E: never,
+		}
+	}
+	if s.chain.saturated(float64(rate)) {
+		return s.saturation()
+	}
+	state := s.chain.solve(float64(rate))
+	l := s.model.latencies(state)
+	return Performance{
+		Outcome:          Steady,
+		Throughput:       Rate(state.throughput),
+		SaturationRate:   s.SaturationRate(),
+		BlockedShare:     state.blocked,
+		Utilization:      state.running / float64(s.chain.batch()),
+		Running:          state.running,
+		Queued:           state.throughput * l.wait.mean,
+		EmptyProbability: state.empty,
+		Service:          Seconds(state.service),
+		Prefill:          Seconds(l.prefill),
+		Wait:             l.wait,
+		TTFT:             l.ttft,
+		ITL:              l.itl,
+		E2E:              l.e2e,
+	}
+}
+
+// saturation returns the performance with a full batch and an endless queue.
+func (s *Station) saturation() Performance {
+	full := steadyState{
+		throughput: s.chain.saturation(),
+		running:    float64(s.chain.batch()),
+		queued:     math.Inf(1),
+		service:    float64(s.chain.batch()) / s.chain.saturation(),
+	}
+	l := s.model.latencies(full)
+	return Performance{
+		Outcome:        Saturated,
+		Throughput:     s.SaturationRate(),
+		SaturationRate: s.SaturationRate(),
+		Utilization:    1,
+		Running:        full.running,
+		Queued:         full.queued,
+		Service:        Seconds(full.service),
+		Prefill:        Seconds(l.prefill),
+		Wait:           endless(),
+		TTFT:           endless(),
+		ITL:            l.itl,
+		E2E:            endless(),
+	}
+}

@@ -1,0 +1,134 @@
+package queueing
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// queueWait is the time that an accepted request waits for a place in the batch.
+//
+// An arrival that finds k requests waiting and the batch full waits for k+1
+// departures at rate μ = μ(B): an Erlang distribution. k is geometric with ratio
+// r = λ/μ, cut off at the number of places Q. So, given that it waits at all,
+//
+//	P(W > t) = Σ_{k<Q} r^k·Γ(k+1, μt) / Σ_{k<Q} r^k
+//
+// with Γ the upper regularised incomplete gamma function.
+type queueWait struct {
+	// probability is the share of accepted requests that wait.
+	probability float64
+	// rate is μ(B), logRatio is log r.
+	rate, logRatio float64
+	// places is Q, +Inf if unlimited.
+	places float64
+	// stretch multiplies all waiting times.
+	stretch float64
+}
+
+// conditionalMean is the mean wait of those that wait.
+func (w queueWait) conditionalMean() float64 {
+	mean := geometricMean(math.Abs(w.logRatio), w.places)
+	if w.logRatio > 0 {
+		mean = w.places - 1 - mean
+	}
+	return w.stretch * (mean + 1) / w.rate
+}
+
+// conditionalVariance is the variance of the wait of those that wait: that of
+// k+1 exponential times with random k.
+func (w queueWait) conditionalVariance() float64 {
+	variance := geometricVariance(math.Abs(w.logRatio), w.places)
+	scale := w.stretch / w.rate
+	return scale*w.conditionalMean() + scale*scale*variance
+}
+
+// mean is the mean wait of accepted requests.
+func (w queueWait) mean() float64 {
+	if w.probability == 0 {
+		return 0
+	}
+	return w.probability * w.conditionalMean()
+}
+
+// survival returns P(W > t) of those that wait, for t ≥ 0.
+//
+// Without limit that is an exponential. With Q places, exchanging the sums over k
+// and over the terms of Γ(k+1, x) = e^{-x}·Σ_{i≤k} x^i/i! with x = μt gives
+//
+//	Σ_{k<Q} r^k·Γ(k+1, x) = (e^{-x(1-r)}·Γ(Q, rx) - r^Q·Γ(Q, x)) / (1-r)
+func (w queueWait) survival(t float64) float64 {
+	if w.stretch == 0 || math.IsInf(t, 1) {
+		return 0
+	}
+	x := w.rate * t / w.stretch
+	// excess is r - 1.
+	excess := math.Expm1(w.logRatio)
+	if math.IsInf(w.places, 1) {
+		return math.Exp(excess * x)
+	}
+	var s float64
+	switch spread := w.logRatio * w.places; {
+	case math.Abs(spread) < 1e-3:
+		s = erlangSumNearOne(excess, w.places, x) / erlangWeightNearOne(excess, w.places)
+	case spread < 0:
+		s = math.Exp(excess*x)*upperGamma(w.places, (1+excess)*x) - math.Exp(spread)*upperGamma(w.places, x)
+		s /= -math.Expm1(spread)
+	default:
+		s = upperGamma(w.places, x) - math.Exp(excess*x-spread+logUpperGamma(w.places, (1+excess)*x))
+		s /= -math.Expm1(-spread)
+	}
+	return min(max(s, 0), 1)
+}
+
+// erlangSumNearOne returns Σ_{k<Q} r^k·Γ(k+1, x) for r = 1+excess by Taylor's
+// series about r = 1, where the closed form is 0/0. The m-th derivative at 1 is
+// (Q^(m+1)·Γ(Q, x) - x^{m+1}·Γ(Q-m-1, x)) / (m+1) with falling powers Q^(m+1).
+func erlangSumNearOne(excess, places, x float64) float64 {
+	sum, coefficient := 0.0, 1.0
+	falling, power := places, x
+	whole := upperGamma(places, x)
+	for m := 1.0; m <= 4; m++ {
+		sum += coefficient * (falling*whole - power*upperGamma(places-m, x)) / m
+		coefficient *= excess / m
+		falling *= places - m
+		power *= x
+	}
+	return sum
+}
+
+// erlangWeightNearOne returns Σ_{k<Q} r^k by the same series.
+func erlangWeightNearOne(excess, places float64) float64 {
+	sum, coefficient, falling := 0.0, 1.0, places
+	for m := 1.0; m <= 4; m++ {
+		sum += coefficient * falling / m
+		coefficient *= excess / m
+		falling *= places - m
+	}
+	return sum
+}
+
+// upperGamma returns the upper regularised incomplete gamma function Γ(a, x), which
+// for whole a is e^{-x}·Σ_{i<a} x^i/i!, the empty sum for a ≤ 0.
+func upperGamma(a, x float64) float64 {
+	if a <= 0 {
+		return 0
+	}
+	return mathext.GammaIncRegComp(a, x)
+}
+
+// logUpperGamma returns log Γ(a, x) for whole a ≥ 1, also where Γ underflows.
+func logUpperGamma(a, x float64) float64 {
+	if value := upperGamma(a, x); value > 1e-280 {
+		return math.Log(value)
+	}
+	// Far above a the terms x^i/i! fall from i = a-1 down faster than a
+	// geometric series.
+	sum, term := 1.0, 1.0
+	for i := a - 1; i > 0 && term > 1e-17*sum; i-- {
+		term *= i / x
+		sum += term
+	}
+	factorial, _ := math.Lgamma(a)
+	return (a-1)*math.Log(x) - x - factorial + math.Log(sum)
+}
