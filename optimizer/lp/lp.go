@@ -1,5 +1,3 @@
-// Package lp solves the linear programs inside the optimizer, by an engine of
-// choice: a bounded revised simplex in pure Go, or COIN-OR Clp.
 package lp
 
 // Problem is a linear program in column form:
@@ -31,13 +29,27 @@ const (
 	Infeasible
 	// Unbounded: the objective has no minimum.
 	Unbounded
-	// IterationLimit: the limit was reached first, or numerics failed; X, Dual and
-	// Reduced must not be relied on.
+	// IterationLimit: the limit was reached first, or numerics failed.
 	IterationLimit
 )
 
+// String returns the status in words.
+func (s Status) String() string {
+	switch s {
+	case Optimal:
+		return "optimal"
+	case Infeasible:
+		return "infeasible"
+	case Unbounded:
+		return "unbounded"
+	default:
+		return "iteration limit"
+	}
+}
+
 // Solution is what Solve found. Its slices belong to the solver and hold until
-// its next call.
+// its next call. Objective, X, Reduced and Dual mean something only when Status
+// is Optimal.
 type Solution struct {
 	Status    Status
 	Objective float64
@@ -52,6 +64,10 @@ type Solution struct {
 
 // Solver holds one problem and re-solves it from the last basis after changes.
 // It is for one goroutine.
+//
+// A change that New would refuse (NaN, an infinite cost, an index out of range)
+// leaves the problem as it was and is kept for Err. The exception is lower > upper,
+// which branching produces: then there is no solution, and Solve says Infeasible.
 type Solver interface {
 	// SetBounds changes the bounds of a column.
 	SetBounds(column int, lower, upper float64)
@@ -61,9 +77,13 @@ type Solver interface {
 	SetRow(row int, lower, upper float64)
 	// AddColumns appends columns.
 	AddColumns(columns []Column)
+	// Err returns the first change that was refused, or nil. After it Solve only
+	// reports IterationLimit.
+	Err() error
 	// Solve runs at most limit pivots; 0 = the engine's own limit.
 	Solve(limit int) Solution
-	// Close frees what the solver holds outside Go. No call may follow.
+	// Close frees what the solver holds outside Go. Closing twice is harmless; no
+	// other call may follow.
 	Close()
 }
 
@@ -72,6 +92,6 @@ type Engine interface {
 	// Name is what users choose the engine by: "go" or "clp".
 	Name() string
 	// New checks the problem (dimensions, order of rows, finite coefficients,
-	// lower ≤ upper) and loads it.
+	// lower ≤ upper) and loads it. The problem is copied.
 	New(p *Problem) (Solver, error)
 }

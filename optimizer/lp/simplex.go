@@ -1,0 +1,543 @@
+package lp
+
+import (
+	"math"
+	"slices"
+)
+
+// Simplex returns the pure Go engine, named "go": a bounded-variable revised
+// simplex with a dense inverse, for a few hundred rows and tens of thousands of
+// sparse columns.
+//
+// From any basis it first runs the dual method (steepest edge, bound flipping)
+// until the rows and bounds hold, with the costs of dual infeasible columns
+// shifted, then the primal method (Devex) with the true costs. After changed
+// bounds only the dual has work to do, after changed costs and added columns only
+// the primal. See A. Koberstein, The dual simplex method, techniques for a fast and
+// stable implementation, 2005.
+func Simplex() Engine { return simplexEngine{} }
+
+type simplexEngine struct{}
+
+func (simplexEngine) Name() string { return "go" }
+
+func (simplexEngine) New(p *Problem) (Solver, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	given := newProgram(p)
+	s := &simplex{given: given, matrix: newMatrix(&given), basis: newBasis(given.rows())}
+	m := given.rows()
+	s.column, s.delta, s.multiplier = make([]float64, m), make([]float64, m), make([]float64, m)
+	s.weight, s.dual = make([]float64, m), make([]float64, m)
+	s.grow(m)
+	for i := range m {
+		s.loadRow(i)
+		s.place[i] = basic
+	}
+	s.loadColumns(0)
+	return s, nil
+}
+
+// place says where a variable is.
+type place uint8
+
+const (
+	atLower place = iota
+	atUpper
+	// free variables out of the basis are zero.
+	free
+	basic
+)
+
+// outcome is how a method ended.
+type outcome int
+
+const (
+	// done: the method reached its goal.
+	done outcome = iota
+	// blocked: there is no solution, or no minimum.
+	blocked
+	// exhausted: the iteration limit came first.
+	exhausted
+	// inaccurate: rounding errors stand in the way.
+	inaccurate
+)
+
+// simplex is the solver. Its variables are the activities of the rows, then the
+// columns, as in matrix; arrays per variable are scaled as the matrix is.
+type simplex struct {
+	given program
+	matrix
+	basis
+
+	lower, upper, cost []float64
+	// shift is added to the cost while the dual method runs.
+	shift []float64
+	place []place
+	// value and reduced are the variables' values and reduced costs.
+	value, reduced []float64
+	// slack is the tolerance of each reduced cost.
+	slack []float64
+	// tolerance is relative: of values to one and their bounds, of reduced costs
+	// to a typical cost and their own.
+	tolerance  float64
+	costsMoved bool
+
+	pivotRow pivotRow
+	devex    []float64
+	// weight holds the dual steepest-edge weights by position.
+	weight []float64
+	// column is the entering column times the inverse; delta and multiplier are
+	// scratch of one entry per row.
+	column, delta, multiplier []float64
+	choice                    dualChoice
+
+	iterations, limit int
+	x, reportedCosts  []float64
+	dual              []float64
+}
+
+// grow lengthens the arrays per variable.
+func (s *simplex) grow(variables int) {
+	more := variables - len(s.cost)
+	for _, array := range []*[]float64{
+		&s.lower, &s.upper, &s.cost, &s.shift, &s.value, &s.reduced, &s.slack, &s.devex, &s.pivotRow.value,
+	} {
+		*array = append(*array, make([]float64, more)...)
+	}
+	s.place = append(s.place, make([]place, more)...)
+	s.pivotRow.seen = append(s.pivotRow.seen, make([]bool, more)...)
+	for len(s.position) < variables {
+		s.position = append(s.position, -1)
+	}
+}
+
+// loadColumns takes over the program's columns from the first on.
+func (s *simplex) loadColumns(first int) {
+	n := s.given.columns()
+	s.matrix.grow(&s.given)
+	s.grow(s.rows + n)
+	s.x = append(s.x, make([]float64, n-len(s.x))...)
+	s.reportedCosts = append(s.reportedCosts, make([]float64, n-len(s.reportedCosts))...)
+	for j := first; j < n; j++ {
+		s.loadBounds(j)
+		s.cost[s.rows+j] = s.given.cost[j] * s.columnScale[j]
+	}
+	s.costsMoved = true
+}
+
+func (s *simplex) loadBounds(column int) {
+	v, scale := s.rows+column, s.columnScale[column]
+	s.lower[v], s.upper[v] = s.given.lower[column]/scale, s.given.upper[column]/scale
+}
+
+func (s *simplex) loadRow(row int) {
+	scale := s.rowScale[row]
+	s.lower[row], s.upper[row] = s.given.rowLower[row]*scale, s.given.rowUpper[row]*scale
+}
+
+// SetBounds implements Solver.
+func (s *simplex) SetBounds(column int, lower, upper float64) {
+	if s.given.setBounds(column, lower, upper) {
+		s.loadBounds(column)
+	}
+}
+
+// SetCost implements Solver.
+func (s *simplex) SetCost(column int, cost float64) {
+	if s.given.setCost(column, cost) {
+		s.cost[s.rows+column] = cost * s.columnScale[column]
+		s.costsMoved = true
+	}
+}
+
+// SetRow implements Solver.
+func (s *simplex) SetRow(row int, lower, upper float64) {
+	if s.given.setRow(row, lower, upper) {
+		s.loadRow(row)
+	}
+}
+
+// AddColumns implements Solver.
+func (s *simplex) AddColumns(columns []Column) {
+	first := s.given.columns()
+	if s.given.add(columns) {
+		s.loadColumns(first)
+	}
+}
+
+// Err implements Solver.
+func (s *simplex) Err() error { return s.given.refused }
+
+// Close implements Solver.
+func (s *simplex) Close() {}
+
+// Solve implements Solver.
+func (s *simplex) Solve(limit int) Solution {
+	if status, settled := s.given.settled(); settled {
+		return s.solution(status, 0)
+	}
+	if limit <= 0 {
+		limit = 1000 + 10*len(s.cost)
+	}
+	s.iterations, s.limit = 0, limit
+	attempts := []struct {
+		cold      bool
+		tolerance float64
+	}{{false, 1e-9}, {true, 1e-9}, {true, 1e-7}}
+	for _, attempt := range attempts {
+		if attempt.cold {
+			s.restart()
+		}
+		s.setTolerance(attempt.tolerance)
+		switch status := s.optimise(); status {
+		case Optimal:
+			if objective, ok := s.certified(); ok {
+				return s.solution(Optimal, objective)
+			}
+		case Infeasible, Unbounded:
+			return s.solution(status, 0)
+		}
+		if s.iterations >= s.limit {
+			break
+		}
+	}
+	return s.solution(IterationLimit, 0)
+}
+
+func (s *simplex) solution(status Status, objective float64) Solution {
+	return Solution{
+		Status: status, Objective: objective, Iterations: s.iterations,
+		X: s.x, Reduced: s.reportedCosts, Dual: s.dual,
+	}
+}
+
+// certified unscales the solution and certifies it.
+func (s *simplex) certified() (objective float64, ok bool) {
+	for j, scale := range s.columnScale {
+		s.x[j] = s.value[s.rows+j] * scale
+	}
+	for i, scale := range s.rowScale {
+		s.dual[i] = s.reduced[i] * scale
+	}
+	return s.given.certify(s.x, s.dual, s.reportedCosts)
+}
+
+// restart returns to the basis of all row activities.
+func (s *simplex) restart() {
+	for v := range s.place {
+		s.place[v], s.position[v] = atLower, -1
+	}
+	for i := range s.head {
+		s.head[i], s.position[i], s.place[i] = int32(i), int32(i), basic
+	}
+	s.refactor()
+}
+
+// setTolerance sets the tolerance of values and reduced costs.
+func (s *simplex) setTolerance(tolerance float64) {
+	if tolerance == s.tolerance && !s.costsMoved {
+		return
+	}
+	s.tolerance, s.costsMoved = tolerance, false
+	exponents, count, largest := 0, 0, 0.0
+	for _, c := range s.cost {
+		if c != 0 {
+			exponents += math.Ilogb(c)
+			count++
+			largest = max(largest, math.Abs(c))
+		}
+	}
+	typical := 1.0
+	if count > 0 {
+		// Reduced costs carry the rounding errors of the largest costs.
+		typical = max(math.Ldexp(1, exponents/count), 1e-4*largest)
+	}
+	for v, c := range s.cost {
+		s.slack[v] = tolerance * (typical + math.Abs(c))
+	}
+}
+
+// rounds bounds how often the two methods take turns.
+const rounds = 8
+
+// optimise runs the methods in turn until both find nothing to do.
+func (s *simplex) optimise() Status {
+	for round := range rounds {
+		if round > 0 && s.updates > 0 {
+			s.refactor()
+		}
+		s.refresh()
+		if !s.primalFeasible() {
+			switch s.runDual() {
+			case blocked:
+				return Infeasible
+			case exhausted:
+				return IterationLimit
+			case inaccurate:
+				continue
+			}
+			s.unshift()
+		}
+		switch s.runPrimal() {
+		case blocked:
+			return Unbounded
+		case exhausted:
+			return IterationLimit
+		case inaccurate:
+			continue
+		}
+		s.refresh()
+		if s.primalFeasible() && s.dualFeasible() {
+			return Optimal
+		}
+	}
+	return IterationLimit
+}
+
+// refresh computes values and reduced costs from the basis, without shifts.
+func (s *simplex) refresh() {
+	clear(s.shift)
+	s.computeValues()
+	s.computeReduced()
+}
+
+// unshift returns to the true costs.
+func (s *simplex) unshift() {
+	if slices.ContainsFunc(s.shift, func(shift float64) bool { return shift != 0 }) {
+		clear(s.shift)
+		s.computeReduced()
+	}
+}
+
+// refactor computes the inverse afresh. Variables that fall out of a singular
+// basis come to rest at their nearest bound.
+func (s *simplex) refactor() {
+	for _, v := range s.factorise(&s.matrix) {
+		s.place[v] = atLower
+		if s.upper[v]-s.value[v] < s.value[v]-s.lower[v] {
+			s.place[v] = atUpper
+		}
+	}
+	for _, v := range s.head {
+		s.place[v] = basic
+	}
+}
+
+// computeValues puts every variable outside the basis on its bound and computes
+// the others, with one step of iterative refinement.
+func (s *simplex) computeValues() {
+	clear(s.delta)
+	for v := range s.place {
+		if s.place[v] == basic {
+			continue
+		}
+		s.rest(v)
+		s.accumulate(v, -s.value[v], s.delta)
+	}
+	s.solveDense(s.delta, s.column)
+	for i, v := range s.head {
+		s.value[v] = s.column[i]
+		s.accumulate(int(v), -s.column[i], s.delta)
+	}
+	s.solveDense(s.delta, s.column)
+	for i, v := range s.head {
+		s.value[v] += s.column[i]
+	}
+}
+
+// rest puts a variable outside the basis on a bound that exists.
+func (s *simplex) rest(v int) {
+	hasLower, hasUpper := !math.IsInf(s.lower[v], -1), !math.IsInf(s.upper[v], 1)
+	switch {
+	case !hasLower && !hasUpper:
+		s.place[v], s.value[v] = free, 0
+	case hasLower && (s.place[v] != atUpper || !hasUpper):
+		s.place[v], s.value[v] = atLower, s.lower[v]
+	default:
+		s.place[v], s.value[v] = atUpper, s.upper[v]
+	}
+}
+
+// accumulate adds a multiple of a variable's coefficients to a dense vector.
+func (s *simplex) accumulate(v int, factor float64, vector []float64) {
+	if factor == 0 {
+		return
+	}
+	rows, coefficients := s.entries(v)
+	for k, i := range rows {
+		vector[i] += factor * coefficients[k]
+	}
+}
+
+// computeReduced computes multipliers and reduced costs from the basis, with one
+// step of iterative refinement.
+func (s *simplex) computeReduced() {
+	for i, v := range s.head {
+		s.delta[i] = s.cost[v] + s.shift[v]
+	}
+	clear(s.multiplier)
+	s.addTransposed(s.delta, s.multiplier)
+	for i, v := range s.head {
+		s.delta[i] = s.priceOut(int(v))
+	}
+	s.addTransposed(s.delta, s.multiplier)
+	for v := range s.reduced {
+		if s.place[v] == basic {
+			s.reduced[v] = 0
+		} else {
+			s.reduced[v] = s.priceOut(v)
+		}
+	}
+}
+
+// priceOut is a variable's cost less the worth of its coefficients.
+func (s *simplex) priceOut(v int) float64 {
+	d := s.cost[v] + s.shift[v]
+	rows, coefficients := s.entries(v)
+	for k, i := range rows {
+		d -= coefficients[k] * s.multiplier[i]
+	}
+	return d
+}
+
+// violation is by how much a variable's value lies beyond its lower bound
+// (negative) or its upper bound (positive), 0 within the tolerance.
+func (s *simplex) violation(v int) float64 {
+	if below := s.value[v] - s.lower[v]; below < 0 && -below > s.permitted(v, below) {
+		return below
+	}
+	if above := s.value[v] - s.upper[v]; above > 0 && above > s.permitted(v, above) {
+		return above
+	}
+	return 0
+}
+
+// permitted is the tolerance of the bound on the side of an excess.
+func (s *simplex) permitted(v int, excess float64) float64 {
+	if excess < 0 {
+		return s.tolerance * (1 + math.Abs(s.lower[v]))
+	}
+	return s.tolerance * (1 + math.Abs(s.upper[v]))
+}
+
+func (s *simplex) primalFeasible() bool {
+	return !slices.ContainsFunc(s.head, func(v int32) bool { return s.violation(int(v)) != 0 })
+}
+
+// attraction is by how much a reduced cost invites its variable into the basis, 0
+// within the tolerance.
+func (s *simplex) attraction(v int) float64 {
+	d := s.reduced[v]
+	switch s.place[v] {
+	case atLower:
+		d = -d
+	case free:
+		d = math.Abs(d)
+	case basic:
+		return 0
+	}
+	if d <= s.slack[v] || s.lower[v] == s.upper[v] {
+		return 0
+	}
+	return d
+}
+
+func (s *simplex) dualFeasible() bool {
+	for v := range s.place {
+		if s.attraction(v) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// enter computes the column of a variable and reports whether the inverse is
+// accurate for it.
+func (s *simplex) enter(v int) bool {
+	rows, coefficients := s.entries(v)
+	s.solveColumn(rows, coefficients, s.column)
+	clear(s.delta)
+	s.accumulate(v, 1, s.delta)
+	largest := 1.0
+	for i, w := range s.head {
+		s.accumulate(int(w), -s.column[i], s.delta)
+		largest = max(largest, math.Abs(s.column[i]))
+	}
+	for _, residual := range s.delta {
+		if !(math.Abs(residual) <= 1e-9*largest) {
+			return false
+		}
+	}
+	return true
+}
+
+// move changes the value of the variable that s.column belongs to.
+func (s *simplex) move(v int, step float64) {
+	s.value[v] += step
+	if step == 0 {
+		return
+	}
+	for i, a := range s.column {
+		if a != 0 {
+			s.value[s.head[i]] -= step * a
+		}
+	}
+}
+
+// pivot exchanges the variable at a position, which comes to rest at a bound, for
+// the entering one, and updates the reduced costs.
+func (s *simplex) pivot(position, entering int, to place) {
+	leaving := int(s.head[position])
+	step := s.reduced[entering] / s.column[position]
+	for _, v := range s.pivotRow.touched {
+		if s.place[v] != basic {
+			s.reduced[v] -= step * s.pivotRow.value[v]
+		}
+	}
+	s.reduced[entering], s.reduced[leaving] = 0, -step
+	s.place[entering], s.place[leaving] = basic, to
+	s.value[leaving] = s.lower[leaving]
+	if to == atUpper {
+		s.value[leaving] = s.upper[leaving]
+	}
+	s.exchange(position, entering, s.column)
+	s.iterations++
+}
+
+// pivotRow is a row of the inverse times the matrix, kept sparse.
+type pivotRow struct {
+	value   []float64
+	seen    []bool
+	touched []int32
+}
+
+// computePivotRow computes the row at a position. A step in a variable changes
+// the basic variable there by −step·value.
+func (s *simplex) computePivotRow(position int) {
+	r := &s.pivotRow
+	for _, v := range r.touched {
+		r.value[v], r.seen[v] = 0, false
+	}
+	r.touched = r.touched[:0]
+	for i, factor := range s.inverseRow(position) {
+		if factor == 0 {
+			continue
+		}
+		for _, e := range s.byRow[i] {
+			if !r.seen[e.variable] {
+				r.seen[e.variable] = true
+				r.touched = append(r.touched, e.variable)
+			}
+			r.value[e.variable] += factor * e.coefficient
+		}
+	}
+}
+
+// spread returns a number in [1, 2) that differs from variable to variable, to
+// break ties between them: the fractional parts of multiples of the golden ratio.
+func spread(v int) float64 {
+	_, fraction := math.Modf(float64(v) * (math.Sqrt(5) - 1) / 2)
+	return 1 + fraction
+}
