@@ -105,18 +105,13 @@ func (c *chain) solve(arrivals float64) steadyState {
 	second := (belowScale*below.second + (batch-mode)*(batch-mode)*tailTotal) / total
 	s.running = mode + first
 	s.runningVariance = max(second-first*first, 0)
-	s.queued = tailTotal / total * tail.mean
+	s.queued = tailScale * tail.waiting / total
 	s.empty = math.Exp(-reference) / total
 	s.blocked = tailScale * tail.top / total
 	s.open = belowTotal / accepted
 	s.service = s.running / s.throughput
-	s.wait = queueWait{
-		probability: tailScale * tail.accepted / accepted,
-		rate:        c.saturation(),
-		logRatio:    tail.logRatio,
-		places:      c.places,
-		stretch:     1,
-	}
+	s.wait = newQueueWait(tail, c.saturation(), c.places)
+	s.wait.probability = tailScale * tail.accepted / accepted
 	return s
 }
 
@@ -198,37 +193,36 @@ func (c *chain) mode(arrivals, logArrivals float64) int {
 // tailSum sums the weights of the states from B on, in units of e^logScale.
 type tailSum struct {
 	logScale float64
-	logRatio float64
 	// total is over all states, accepted over those in which an arrival is
 	// accepted, top is the weight of the last state.
 	total, accepted, top float64
-	// mean is the mean number of waiting requests over these states.
-	mean float64
+	// waiting is the sum of weights times the number of waiting requests.
+	waiting float64
+	// seen describes the number of waiting requests that an accepted one meets.
+	seen geometric
+	// logRatio is log(λ/μ(B)).
+	logRatio float64
 }
 
 // newTail sums the geometric tail. logFull is the logarithm of the weight of
 // state B.
 func newTail(arrivals, saturation, places, logFull float64) tailSum {
-	logRatio := math.Log1p((arrivals - saturation) / saturation)
-	t := tailSum{logScale: logFull, logRatio: logRatio}
-	if math.IsInf(places, 1) {
-		t.total = saturation / (saturation - arrivals)
-		t.accepted = t.total
-		t.mean = arrivals / (saturation - arrivals)
-		return t
+	ratio := arrivals / saturation
+	t := tailSum{logScale: logFull, logRatio: math.Log1p((arrivals - saturation) / saturation)}
+	if t.logRatio <= 0 {
+		t.seen = newGeometric(-t.logRatio, (saturation-arrivals)/arrivals, places)
+		t.accepted = t.seen.sum
+		t.total = 1 + ratio*t.accepted
+		t.top = math.Exp(t.logRatio * places)
+	} else {
+		// Overloaded: counted down from the last state, which is the most likely.
+		t.logScale += t.logRatio * places
+		t.seen = newGeometric(t.logRatio, (arrivals-saturation)/saturation, places)
+		t.seen.mean = max(places-1-t.seen.mean, 0)
+		t.accepted = t.seen.sum / ratio
+		t.total = 1 + t.accepted
+		t.top = 1
 	}
-	if logRatio <= 0 {
-		t.total = geometricSum(-logRatio, places+1)
-		t.accepted = geometricSum(-logRatio, places)
-		t.top = math.Exp(logRatio * places)
-		t.mean = geometricMean(-logRatio, places+1)
-		return t
-	}
-	// Overloaded: counted down from the last state, which is the most likely.
-	t.logScale += logRatio * places
-	t.total = geometricSum(logRatio, places+1)
-	t.accepted = math.Exp(-logRatio) * geometricSum(logRatio, places)
-	t.top = 1
-	t.mean = places - geometricMean(logRatio, places+1)
+	t.waiting = ratio * t.accepted * (t.seen.mean + 1)
 	return t
 }

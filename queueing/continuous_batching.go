@@ -99,7 +99,7 @@ func (m continuousBatching) itlAt(n float64) float64 {
 
 func (m continuousBatching) latencies(s steadyState) latencies {
 	itl := min((s.service-m.prefill)/m.out, m.itlAt(m.decoding))
-	s.wait.stretch = m.stretch(s)
+	wait := s.wait.stretched(m.stretch(s))
 	first, variance := m.firstToken(s, itl)
 
 	decode := (m.out - 1) * itl
@@ -110,10 +110,10 @@ func (m continuousBatching) latencies(s steadyState) latencies {
 	}
 	return latencies{
 		prefill: first.prefill,
-		wait:    latencyAfterWait(s.wait, 0, 0, 0),
-		ttft:    latencyAfterWait(s.wait, first.constant, first.varying, variance),
+		wait:    latencyAfterWait(wait, 0, 0, 0),
+		ttft:    latencyAfterWait(wait, first.constant, first.varying, variance),
 		itl:     itlLatency(s, itl, m.decoding, m.itlAt),
-		e2e: latencyAfterWait(s.wait, first.constant+decode-varying, first.varying+varying,
+		e2e: latencyAfterWait(wait, first.constant+decode-varying, first.varying+varying,
 			variance+decodeVariance),
 	}
 }

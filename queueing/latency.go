@@ -43,10 +43,10 @@ func varyingLatency(shift, mean, variance float64) Latency {
 // mean and variance, which do not depend on the wait.
 func latencyAfterWait(w queueWait, shift, mean, variance float64) Latency {
 	l := Latency{
-		mean:   w.mean() + shift + mean,
+		mean:   w.probability*w.mean + shift + mean,
 		direct: matchGamma(shift, mean, variance),
 	}
-	if w.probability == 0 || w.stretch == 0 {
+	if w.probability == 0 {
 		return l
 	}
 	l.delayedShare = w.probability
@@ -54,7 +54,7 @@ func latencyAfterWait(w queueWait, shift, mean, variance float64) Latency {
 		l.delayed, l.exact, l.wait = l.direct, true, w
 		return l
 	}
-	l.delayed = matchGamma(shift, mean+w.conditionalMean(), variance+w.conditionalVariance())
+	l.delayed = matchGamma(shift, mean+w.mean, variance+w.variance)
 	return l
 }
 
@@ -103,7 +103,7 @@ func (l Latency) Quantile(q float64) Seconds {
 		return Seconds(least)
 	}
 	if l.exact && math.IsInf(l.wait.places, 1) {
-		rate := -math.Expm1(l.wait.logRatio) * l.wait.rate / l.wait.stretch
+		rate := -math.Expm1(l.wait.logRatio) * l.wait.rate
 		return Seconds(least + math.Log(l.delayedShare/(1-q))/rate)
 	}
 	return Seconds(quantile(func(t float64) float64 { return l.CDF(Seconds(t)) }, q, least, l.mean))

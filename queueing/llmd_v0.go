@@ -17,7 +17,7 @@ func (m llmdV0) itlAt(n float64) float64 { return m.profile.Alpha + m.profile.Be
 
 func (m llmdV0) latencies(s steadyState) latencies {
 	l := m.assemble(s, 0, 0, s.service/m.out, m.itlAt)
-	l.ttft = exponentialLatency(s.wait.mean())
+	l.ttft = exponentialLatency(s.wait.probability * s.wait.mean)
 	return l
 }
 

@@ -18,37 +18,36 @@ import (
 type queueWait struct {
 	// probability is the share of accepted requests that wait.
 	probability float64
+	// mean and variance are those of the requests that wait.
+	mean, variance float64
 	// rate is μ(B), logRatio is log r.
 	rate, logRatio float64
 	// places is Q, +Inf if unlimited.
 	places float64
-	// stretch multiplies all waiting times.
-	stretch float64
 }
 
-// conditionalMean is the mean wait of those that wait.
-func (w queueWait) conditionalMean() float64 {
-	mean := geometricMean(math.Abs(w.logRatio), w.places)
-	if w.logRatio > 0 {
-		mean = w.places - 1 - mean
+// newQueueWait returns the wait for k+1 departures, with k as seen on arrival; all
+// but its probability.
+func newQueueWait(t tailSum, rate, places float64) queueWait {
+	return queueWait{
+		mean:     (t.seen.mean + 1) / rate,
+		variance: (t.seen.mean + 1 + t.seen.variance) / (rate * rate),
+		rate:     rate,
+		logRatio: t.logRatio,
+		places:   places,
 	}
-	return w.stretch * (mean + 1) / w.rate
 }
 
-// conditionalVariance is the variance of the wait of those that wait: that of
-// k+1 exponential times with random k.
-func (w queueWait) conditionalVariance() float64 {
-	variance := geometricVariance(math.Abs(w.logRatio), w.places)
-	scale := w.stretch / w.rate
-	return scale*w.conditionalMean() + scale*scale*variance
-}
-
-// mean is the mean wait of accepted requests.
-func (w queueWait) mean() float64 {
-	if w.probability == 0 {
-		return 0
+// stretched returns the wait with all times multiplied by factor. Factor 0 means
+// that nobody waits.
+func (w queueWait) stretched(factor float64) queueWait {
+	if factor == 0 {
+		return queueWait{}
 	}
-	return w.probability * w.conditionalMean()
+	w.mean *= factor
+	w.variance *= factor * factor
+	w.rate /= factor
+	return w
 }
 
 // survival returns P(W > t) of those that wait, for t ≥ 0.
@@ -58,10 +57,10 @@ func (w queueWait) mean() float64 {
 //
 //	Σ_{k<Q} r^k·Γ(k+1, x) = (e^{-x(1-r)}·Γ(Q, rx) - r^Q·Γ(Q, x)) / (1-r)
 func (w queueWait) survival(t float64) float64 {
-	if w.stretch == 0 || math.IsInf(t, 1) {
+	if math.IsInf(t, 1) {
 		return 0
 	}
-	x := w.rate * t / w.stretch
+	x := w.rate * t
 	// excess is r - 1.
 	excess := math.Expm1(w.logRatio)
 	if math.IsInf(w.places, 1) {
