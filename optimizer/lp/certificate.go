@@ -75,3 +75,64 @@ func dualTerm(multiplier, tolerance, lower, upper float64) (float64, bool) {
 	}
 	return multiplier * bound, !math.IsNaN(multiplier)
 }
+
+// provesInfeasible reports whether the combination y of the rows, in either sign,
+// proves that there is no solution: the least that y·A·x can be within the columns'
+// bounds is above the most that it may be within the rows' (Farkas's lemma).
+func (g *program) provesInfeasible(y []float64) bool {
+	columns, rows := interval{}, interval{}
+	for j := range g.cost {
+		combined, terms := 0.0, 0.0
+		indices, coefficients := g.entries(j)
+		for k, i := range indices {
+			combined += coefficients[k] * y[i]
+			terms += math.Abs(coefficients[k] * y[i])
+		}
+		if math.Abs(combined) > rounding*terms {
+			columns.add(combined, g.lower[j], g.upper[j])
+		}
+	}
+	for i, multiplier := range y {
+		if multiplier != 0 {
+			rows.add(multiplier, g.rowLower[i], g.rowUpper[i])
+		}
+	}
+	margin := rounding * (columns.magnitude + rows.magnitude)
+	return columns.low-rows.high > margin || rows.low-columns.high > margin
+}
+
+// dropRounding sets the multipliers to zero that are nothing but rounding errors;
+// what remains proves no less.
+func dropRounding(y []float64) {
+	largest := 0.0
+	for _, multiplier := range y {
+		largest = max(largest, math.Abs(multiplier))
+	}
+	for i, multiplier := range y {
+		if math.Abs(multiplier) <= rounding*largest {
+			y[i] = 0
+		}
+	}
+}
+
+// interval is the range of a sum.
+type interval struct {
+	low, high float64
+	// magnitude is the sum of the magnitudes of the finite terms.
+	magnitude float64
+}
+
+// add adds a multiple, not zero, of a number between bounds.
+func (r *interval) add(factor, lower, upper float64) {
+	low, high := factor*lower, factor*upper
+	if factor < 0 {
+		low, high = high, low
+	}
+	r.low += low
+	r.high += high
+	for _, end := range []float64{low, high} {
+		if !math.IsInf(end, 0) {
+			r.magnitude += math.Abs(end)
+		}
+	}
+}

@@ -41,7 +41,7 @@ func (s *simplex) runDual() outcome {
 				s.restoreDual()
 				continue
 			}
-			if entering < 0 && s.unreachable(position, excess) {
+			if entering < 0 && s.unreachable(position) {
 				return blocked
 			}
 			if entering < 0 || !s.enter(entering) {
@@ -221,33 +221,13 @@ func (s *simplex) keepSigns(position, entering int, to place) {
 	}
 }
 
-// unreachable confirms that a violated bound cannot be met: the row of the inverse
-// proves it, if no values of the other variables within their bounds bring the one
-// at the position to its bound (Farkas's lemma).
-func (s *simplex) unreachable(position int, excess float64) bool {
-	v := s.head[position]
-	bound, side := s.lower[v], -1.0
-	if excess > 0 {
-		bound, side = s.upper[v], 1
+// unreachable confirms that the violated bound at a position cannot be met: the
+// row of the inverse proves it.
+func (s *simplex) unreachable(position int) bool {
+	copy(s.dual, s.inverseRow(position))
+	dropRounding(s.dual)
+	for i, scale := range s.rowScale {
+		s.dual[i] *= scale
 	}
-	nearest, magnitude := 0.0, math.Abs(bound)
-	for _, w := range s.pivotRow.touched {
-		a := s.pivotRow.value[w]
-		if s.place[w] == basic || a == 0 {
-			continue
-		}
-		best := s.upper[w]
-		if a*side < 0 {
-			best = s.lower[w]
-		}
-		if math.IsInf(best, 0) {
-			if math.Abs(a) > smallestPivot {
-				return false
-			}
-			best = s.value[w]
-		}
-		nearest -= a * best
-		magnitude += math.Abs(a * best)
-	}
-	return side*(nearest-bound) > s.permitted(int(v), excess)/2+1e-14*magnitude
+	return s.given.provesInfeasible(s.dual)
 }

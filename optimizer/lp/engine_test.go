@@ -67,13 +67,13 @@ func checkOptimal(t testing.TB, p *Problem, s Solution) {
 	const tolerance = 1e-7
 	m := len(p.RowLower)
 	activity, scale := make([]float64, m), fill(m, 1)
-	objective, bound, size := 0.0, 0.0, 1.0
+	objective, bound, size, largest := 0.0, 0.0, 0.0, 1.0
 	complement := func(kind string, index int, multiplier, value, lower, upper, unit float64) {
 		t.Helper()
 		if value < lower-tolerance*unit || value > upper+tolerance*unit {
 			t.Fatalf("%s %d: %v outside [%v, %v]", kind, index, value, lower, upper)
 		}
-		if math.Abs(multiplier) <= tolerance*size {
+		if math.Abs(multiplier) <= 1e-9*largest {
 			return
 		}
 		at := lower
@@ -87,8 +87,9 @@ func checkOptimal(t testing.TB, p *Problem, s Solution) {
 		size += math.Abs(multiplier * at)
 	}
 	for _, c := range p.Columns {
-		size = max(size, math.Abs(c.Cost))
+		largest = max(largest, math.Abs(c.Cost))
 	}
+	size = largest
 	for j, c := range p.Columns {
 		objective += c.Cost * s.X[j]
 		d := c.Cost
@@ -97,7 +98,7 @@ func checkOptimal(t testing.TB, p *Problem, s Solution) {
 			scale[i] += math.Abs(c.Values[k] * s.X[j])
 			d -= c.Values[k] * s.Dual[i]
 		}
-		if math.Abs(d-s.Reduced[j]) > tolerance*size {
+		if math.Abs(d-s.Reduced[j]) > tolerance*largest {
 			t.Fatalf("column %d: reduced cost %v, from multipliers %v", j, s.Reduced[j], d)
 		}
 		complement("column", j, d, s.X[j], c.Lower, c.Upper, 1)
@@ -105,7 +106,7 @@ func checkOptimal(t testing.TB, p *Problem, s Solution) {
 	for i := range activity {
 		complement("row", i, s.Dual[i], activity[i], p.RowLower[i], p.RowUpper[i], scale[i])
 	}
-	if math.Abs(objective-s.Objective) > tolerance*size || math.Abs(objective-bound) > 1e-6*size {
+	if math.Abs(objective-s.Objective) > tolerance*size || math.Abs(objective-bound) > tolerance*size {
 		t.Fatalf("objective %v, from x %v, dual bound %v", s.Objective, objective, bound)
 	}
 }
