@@ -74,11 +74,14 @@ func (c *chain) saturated(arrivals float64) bool {
 }
 
 // solve returns the steady state at an arrival rate that does not saturate the
-// chain. The time taken does not depend on the number of waiting places: from B
+// chain; a rate that is not positive is none. The time taken does not depend on the number of waiting places: from B
 // on the state probabilities are geometric.
 func (c *chain) solve(arrivals float64) steadyState {
-	if !(arrivals >= leastRatio*c.rate[1]) {
-		return steadyState{throughput: max(arrivals, 0), empty: 1, open: 1, service: c.period[1]}
+	if !(arrivals > 0) {
+		arrivals = 0
+	}
+	if arrivals < leastRatio*c.rate[1] {
+		return steadyState{throughput: arrivals, empty: 1, open: 1, service: c.period[1]}
 	}
 	arrivals = min(arrivals, mostRatio*c.saturation())
 
@@ -208,7 +211,10 @@ type tailSum struct {
 // state B.
 func newTail(arrivals, saturation, places, logFull float64) tailSum {
 	ratio := arrivals / saturation
-	t := tailSum{logScale: logFull, logRatio: math.Log1p((arrivals - saturation) / saturation)}
+	t := tailSum{logScale: logFull, logRatio: math.Log(ratio)}
+	if ratio > 0.5 {
+		t.logRatio = math.Log1p((arrivals - saturation) / saturation)
+	}
 	if t.logRatio <= 0 {
 		t.seen = newGeometric(-t.logRatio, (saturation-arrivals)/arrivals, places)
 		t.accepted = t.seen.sum
