@@ -1,0 +1,267 @@
+package message
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/planner"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+	"github.com/poolwright/poolwright/queueing"
+)
+
+// Defaults of an objective.
+const (
+	DefaultRelativeGap = 0.001
+	DefaultTimeLimit   = time.Second
+)
+
+// Fleet checks a fleet and translates it. The error is of type [Violations] and
+// names every mistake.
+func Fleet(m *poolwrightv1.Fleet) (planner.Fleet, error) {
+	t := translation{violations: validate(m)}
+	f := planner.Fleet{Objective: objective(m.GetObjective())}
+	for i, p := range m.GetPools() {
+		f.Pools = append(f.Pools, t.pool(p, fmt.Sprintf("pools[%d]", i)))
+	}
+	t.indexPools(f.Pools)
+	for i, w := range m.GetWorkloads() {
+		f.Workloads = append(f.Workloads, t.workload(w, fmt.Sprintf("workloads[%d]", i)))
+	}
+	t.uniqueWorkloads(f.Workloads)
+	if len(t.violations) > 0 {
+		sort.SliceStable(t.violations, func(a, b int) bool { return naturalLess(t.violations[a].Path, t.violations[b].Path) })
+		return planner.Fleet{}, t.violations
+	}
+	return f, nil
+}
+
+// translation carries what the parts of one fleet need of each other.
+type translation struct {
+	violations    Violations
+	byName        map[string]int
+	byAccelerator map[string][]int
+	pools         []planner.Pool
+}
+
+func objective(m *poolwrightv1.Objective) planner.Objective {
+	o := planner.Objective{
+		BudgetPerHour: m.GetBudgetPerHour(),
+		RelativeGap:   DefaultRelativeGap,
+		TimeLimit:     DefaultTimeLimit,
+	}
+	if m != nil && m.RelativeGap != nil {
+		o.RelativeGap = m.GetRelativeGap()
+	}
+	if m.GetTimeLimit() != nil {
+		o.TimeLimit = m.GetTimeLimit().AsDuration()
+	}
+	return o
+}
+
+func bound(v *int32) optimizer.Bound {
+	if v == nil {
+		return optimizer.Bound{}
+	}
+	return optimizer.Bound{Limited: true, Value: int(*v)}
+}
+
+func (t *translation) pool(m *poolwrightv1.Pool, path string) planner.Pool {
+	p := planner.Pool{
+		Name:           m.GetName(),
+		Accelerator:    m.GetAccelerator(),
+		Zone:           m.GetZone(),
+		PricePerHour:   m.GetPricePerHour(),
+		Capacity:       bound(m.Capacity),
+		DevicesPerNode: int(m.GetDevicesPerNode()),
+		Interruptible:  m.GetInterruptible(),
+		Committed:      int(m.GetCommitted()),
+	}
+	if p.Name == "" {
+		p.Name = p.Accelerator
+	}
+	for namespace, devices := range m.GetQuotas() {
+		p.Quotas = append(p.Quotas, planner.Quota{Namespace: namespace, Devices: int(devices)})
+	}
+	sort.Slice(p.Quotas, func(a, b int) bool { return p.Quotas[a].Namespace < p.Quotas[b].Namespace })
+	if p.Capacity.Limited && p.Committed > p.Capacity.Value {
+		t.violations.add(path+".committed", "%d is more than the capacity of %d", p.Committed, p.Capacity.Value)
+	}
+	if g := m.GetGrowable(); g != nil {
+		p.Growth = &planner.Growth{Max: int(g.GetMax()), Delay: g.GetDelay().AsDuration()}
+		if p.Capacity.Limited && p.Growth.Max < p.Capacity.Value {
+			t.violations.add(path+".growable.max", "%d is less than the capacity of %d", p.Growth.Max, p.Capacity.Value)
+		}
+	}
+	return p
+}
+
+func (t *translation) indexPools(pools []planner.Pool) {
+	t.pools = pools
+	t.byName = make(map[string]int, len(pools))
+	t.byAccelerator = make(map[string][]int)
+	for i := range pools {
+		p := &pools[i]
+		if first, ok := t.byName[p.Name]; ok && p.Name != "" {
+			t.violations.add(fmt.Sprintf("pools[%d].name", i), "%q is the name of pools[%d] too", p.Name, first)
+			continue
+		}
+		t.byName[p.Name] = i
+		t.byAccelerator[p.Accelerator] = append(t.byAccelerator[p.Accelerator], i)
+	}
+}
+
+func (t *translation) uniqueWorkloads(workloads []planner.Workload) {
+	seen := make(map[string]int, len(workloads))
+	for i := range workloads {
+		name := workloads[i].QualifiedName()
+		if first, ok := seen[name]; ok && workloads[i].Name != "" {
+			t.violations.add(fmt.Sprintf("workloads[%d].name", i), "%q is the name of workloads[%d] too", name, first)
+			continue
+		}
+		seen[name] = i
+	}
+}
+
+func (t *translation) workload(m *poolwrightv1.Workload, path string) planner.Workload {
+	w := planner.Workload{
+		Namespace:    m.GetNamespace(),
+		Name:         m.GetName(),
+		Model:        m.GetModel(),
+		ServiceClass: m.GetServiceClass(),
+		Priority:     1,
+		ArrivalRate:  queueing.Rate(m.GetLoad().GetArrivalRate()),
+		SLO:          slo(m.GetSlo()),
+		Redundancy:   int(m.GetRedundancy()),
+		MinReplicas:  int(m.GetMinReplicas()),
+		MaxReplicas:  bound(m.MaxReplicas),
+		UnmetPenalty: m.GetUnmetPenaltyPerRps(),
+		Penalized:    m.UnmetPenaltyPerRps != nil,
+	}
+	if m.Priority != nil {
+		w.Priority = int(m.GetPriority())
+	}
+	if m.GetMixing() == poolwrightv1.Workload_SINGLE {
+		w.Mixing = optimizer.Single
+	}
+	w.Shape, w.ShapeCount = t.shape(m, path+".load")
+	t.minMax(w.MinReplicas, w.MaxReplicas, path)
+	t.variants(m, &w, path)
+	return w
+}
+
+func (t *translation) minMax(low int, high optimizer.Bound, path string) {
+	if high.Limited && low > high.Value {
+		t.violations.add(path+".minReplicas", "%d is more than maxReplicas, which is %d", low, high.Value)
+	}
+}
+
+func (t *translation) variants(m *poolwrightv1.Workload, w *planner.Workload, path string) {
+	seen := make(map[string]int, len(m.GetVariants()))
+	for j, v := range m.GetVariants() {
+		p := fmt.Sprintf("%s.variants[%d]", path, j)
+		if first, ok := seen[v.GetName()]; ok && v.GetName() != "" {
+			t.violations.add(p+".name", "%q is the name of %s.variants[%d] too", v.GetName(), path, first)
+		} else {
+			seen[v.GetName()] = j
+		}
+		w.Variants = append(w.Variants, t.variant(v, p))
+	}
+}
+
+// orOne is the value of an optional field whose default is 1.
+func orOne[T ~int32 | ~float64](v *T) T {
+	if v == nil {
+		return 1
+	}
+	return *v
+}
+
+// shape is that of all requests of a load together. A mix of shapes is summed up
+// by its moments: mean and variance of lengths over the whole mix.
+func (t *translation) shape(m *poolwrightv1.Workload, path string) (queueing.Shape, int) {
+	l := m.GetLoad()
+	s := queueing.Shape{
+		InputTokens:    queueing.Tokens(l.GetInputTokens()),
+		OutputTokens:   queueing.Tokens(l.GetOutputTokens()),
+		PrefixHitRatio: l.GetPrefixHitRatio(),
+	}
+	if l != nil {
+		s.InputSCV, s.OutputSCV, s.ArrivalSCV = orOne(l.InputTokensScv), orOne(l.OutputTokensScv), orOne(l.ArrivalScv)
+	}
+	shapes := l.GetShapes()
+	if len(shapes) == 0 {
+		t.lengths(m, path)
+		return s, 0
+	}
+	if l.GetInputTokens() != 0 || l.GetOutputTokens() != 0 {
+		t.violations.add(path+".shapes", "give either shapes or inputTokens and outputTokens")
+	}
+	var share float64
+	var in, out moments
+	for _, x := range shapes {
+		share += x.GetShare()
+		in.add(x.GetShare(), x.GetInputTokens(), s.InputSCV)
+		out.add(x.GetShare(), x.GetOutputTokens(), s.OutputSCV)
+	}
+	if math.Abs(share-1) > 1e-6 {
+		t.violations.add(path+".shapes", "the shares sum to %.9g, not to 1", share)
+	}
+	s.InputTokens, s.InputSCV = in.meanAndSCV()
+	s.OutputTokens, s.OutputSCV = out.meanAndSCV()
+	return s, len(shapes)
+}
+
+// lengths checks that lengths are there where a profile needs them.
+func (t *translation) lengths(m *poolwrightv1.Workload, path string) {
+	for _, v := range m.GetVariants() {
+		if v.GetProfile() != nil && m.GetLoad() != nil && m.GetLoad().GetOutputTokens() < 1 {
+			t.violations.add(path+".outputTokens", "a variant has a profile, so this must be at least 1")
+			return
+		}
+	}
+}
+
+// moments sums up a mix of lengths.
+type moments struct{ first, second float64 }
+
+func (m *moments) add(share, mean, scv float64) {
+	m.first += share * mean
+	m.second += share * mean * mean * (1 + scv)
+}
+
+func (m *moments) meanAndSCV() (queueing.Tokens, float64) {
+	if m.first == 0 {
+		return 0, 0
+	}
+	return queueing.Tokens(m.first), max(0, m.second/(m.first*m.first)-1)
+}
+
+func slo(m *poolwrightv1.SLO) queueing.SLO {
+	var s queueing.SLO
+	s.Limits = appendLimits(s.Limits, queueing.TTFT, m.GetTtft())
+	s.Limits = appendLimits(s.Limits, queueing.ITL, m.GetItl())
+	if v := m.GetTokensPerSecond(); v > 0 {
+		s.Limits = append(s.Limits, queueing.Limit{Metric: queueing.TokensPerSecond, Value: v})
+	}
+	return s
+}
+
+func appendLimits(limits []queueing.Limit, metric queueing.Metric, m *poolwrightv1.LatencyLimits) []queueing.Limit {
+	for _, l := range []struct {
+		quantile float64
+		limit    *durationpb.Duration
+	}{{0, m.GetMean()}, {0.5, m.GetP50()}, {0.9, m.GetP90()}, {0.95, m.GetP95()}, {0.99, m.GetP99()}} {
+		if l.limit != nil {
+			limits = append(limits, queueing.Limit{Metric: metric, Quantile: l.quantile, Value: l.limit.AsDuration().Seconds()})
+		}
+	}
+	for _, q := range m.GetQuantiles() {
+		limits = append(limits, queueing.Limit{Metric: metric, Quantile: q.GetQ(), Value: q.GetLimit().AsDuration().Seconds()})
+	}
+	return limits
+}

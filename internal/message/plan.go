@@ -1,0 +1,160 @@
+package message
+
+import (
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/planner"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+	"github.com/poolwright/poolwright/queueing"
+)
+
+// Plan translates a decision.
+func Plan(d *planner.Decision) *poolwrightv1.Plan {
+	m := &poolwrightv1.Plan{
+		Proof:        poolwrightv1.Plan_NONE,
+		Demand:       demand(d.Demand),
+		Objective:    d.PricePerHour,
+		PricePerHour: d.PricePerHour,
+		Notes:        d.Notes,
+	}
+	if s := d.Solution; s != nil {
+		proof(m, s)
+	}
+	for i := range d.Plans {
+		w := &d.Fleet.Workloads[i]
+		m.Allocations = append(m.Allocations, allocations(d, w, &d.Plans[i])...)
+		m.Workloads = append(m.Workloads, workload(w, &d.Plans[i]))
+	}
+	for i, use := range d.Pools {
+		p := &d.Fleet.Pools[i]
+		pool := &poolwrightv1.PoolPlan{
+			Name: p.Name, Accelerator: p.Accelerator,
+			Used: int32(use.Used), ShadowPricePerHour: use.ShadowPrice, //nolint:gosec // bounded by the solver
+		}
+		if p.Capacity.Limited {
+			capacity := int32(p.Capacity.Value) //nolint:gosec // came from an int32
+			pool.Capacity = &capacity
+		}
+		m.Pools = append(m.Pools, pool)
+	}
+	for _, q := range d.Quotas {
+		m.Quotas = append(m.Quotas, &poolwrightv1.QuotaPlan{
+			Namespace: q.Namespace, Pool: d.Fleet.Pools[q.Pool].Name,
+			Used: int32(q.Used), Capacity: int32(q.Devices), //nolint:gosec // bounded by the solver
+			ShadowPricePerHour: q.ShadowPrice,
+		})
+	}
+	return m
+}
+
+func demand(d optimizer.Demand) poolwrightv1.Plan_Demand {
+	switch d {
+	case optimizer.Partial:
+		return poolwrightv1.Plan_PARTIAL
+	case optimizer.Infeasible:
+		return poolwrightv1.Plan_INFEASIBLE
+	case optimizer.Served:
+	}
+	return poolwrightv1.Plan_SERVED
+}
+
+func proof(m *poolwrightv1.Plan, s *optimizer.Solution) {
+	m.Proof = poolwrightv1.Plan_OPTIMAL
+	if s.Proof == optimizer.Feasible {
+		m.Proof = poolwrightv1.Plan_FEASIBLE
+	}
+	m.Objective, m.Bound, m.Gap = s.Objective, s.Bound, s.Gap
+	m.BudgetShadowPrice = s.BudgetShadowPrice
+	for _, l := range s.Levels {
+		m.Levels = append(m.Levels, &poolwrightv1.PriorityLevel{
+			Priority: int32(l.Priority), Unmet: l.Unmet, Bound: l.Bound, Gap: l.Gap, //nolint:gosec // came from an int32
+		})
+	}
+}
+
+func allocations(d *planner.Decision, w *planner.Workload, plan *planner.WorkloadPlan) []*poolwrightv1.Allocation {
+	var out []*poolwrightv1.Allocation
+	for j := range plan.Variants {
+		v, vp := &w.Variants[j], &plan.Variants[j]
+		total := vp.Total()
+		change := int32(total - v.CurrentReplicas) //nolint:gosec // bounded by the solver
+		for k, n := range vp.Replicas {
+			if n == 0 && (total > 0 || change == 0 || k > 0) {
+				continue
+			}
+			pool := &d.Fleet.Pools[v.Pools[k]]
+			a := &poolwrightv1.Allocation{
+				Workload: w.QualifiedName(), Variant: v.Name,
+				Accelerator: pool.Accelerator, Pool: pool.Name,
+				Replicas: int32(n), Change: change, //nolint:gosec // bounded by the solver
+			}
+			if total > 0 {
+				a.Share = vp.Share * float64(n) / float64(total)
+			}
+			for range w.ShapeCount {
+				a.ShapeShares = append(a.ShapeShares, a.Share)
+			}
+			a.PricePerHour = float64(n) * d.Fleet.Price(v, v.Pools[k])
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func workload(w *planner.Workload, plan *planner.WorkloadPlan) *poolwrightv1.WorkloadPlan {
+	m := &poolwrightv1.WorkloadPlan{
+		Name: w.QualifiedName(), ServedRps: float64(plan.Served), UnmetRps: float64(plan.Unmet),
+		Predicted: prediction(plan.Prediction), Binding: plan.Binding, Reason: plan.Reason,
+	}
+	for j := range plan.Variants {
+		v := &plan.Variants[j]
+		vm := &poolwrightv1.VariantPlan{
+			Name: w.Variants[j].Name, CapacityRps: float64(v.Size.Capacity),
+			Binding: v.Size.Binding, Reason: v.Reason,
+		}
+		if v.Size.Capacity > 0 && v.Reason != "" {
+			vm.MarginalPricePerRps = &v.MarginalPrice
+		}
+		m.Variants = append(m.Variants, vm)
+	}
+	return m
+}
+
+func prediction(p *planner.Prediction) *poolwrightv1.Prediction {
+	if p == nil {
+		return nil
+	}
+	m := &poolwrightv1.Prediction{
+		Utilization: p.Utilization, SaturationRps: float64(p.Saturation),
+		BlockedShare: p.BlockedShare, Saturated: p.Saturated,
+	}
+	if !p.Saturated {
+		m.Ttft, m.Itl, m.E2E = quantiles(p.TTFT), quantiles(p.ITL), quantiles(p.E2E)
+	}
+	return m
+}
+
+func quantiles(q planner.Quantiles) *poolwrightv1.LatencyPrediction {
+	d := func(s queueing.Seconds) *durationpb.Duration { return durationpb.New(s.Duration()) }
+	return &poolwrightv1.LatencyPrediction{Mean: d(q.Mean), P50: d(q.P50), P90: d(q.P90), P95: d(q.P95), P99: d(q.P99)}
+}
+
+// Capacities translates the sizes of a fleet's variants.
+func Capacities(f *planner.Fleet, sizes [][]planner.Size) *poolwrightv1.Capacities {
+	m := &poolwrightv1.Capacities{}
+	for i := range f.Workloads {
+		for j, s := range sizes[i] {
+			c := &poolwrightv1.VariantCapacity{
+				Workload: f.Workloads[i].QualifiedName(), Variant: f.Workloads[i].Variants[j].Name,
+				CapacityRps: float64(s.Capacity), Binding: s.Binding, Reason: s.Reason,
+			}
+			if s.Saturation > 0 {
+				saturation := float64(s.Saturation)
+				c.SaturationRps = &saturation
+			}
+			m.Variants = append(m.Variants, c)
+		}
+	}
+	return m
+}

@@ -1,0 +1,99 @@
+package message
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+
+	"buf.build/go/protovalidate"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+)
+
+// validator checks the rules that stand in the schema.
+var validator = sync.OnceValues(func() (protovalidate.Validator, error) {
+	return protovalidate.New(protovalidate.WithMessages(&poolwrightv1.Fleet{}), protovalidate.WithDisableLazy())
+})
+
+// validate reports every field that breaks a rule of the schema.
+func validate(m proto.Message) Violations {
+	v, err := validator()
+	if err != nil {
+		return Violations{{Message: err.Error()}}
+	}
+	var broken *protovalidate.ValidationError
+	switch err := v.Validate(m); {
+	case err == nil:
+		return nil
+	case !errors.As(err, &broken):
+		return Violations{{Message: err.Error()}}
+	}
+	var out Violations
+	for _, violation := range broken.Violations {
+		out.add(fieldPath(m.ProtoReflect().Descriptor(), violation), "%s", violation.Proto.GetMessage())
+	}
+	return out
+}
+
+// fieldPath writes the path of a violation with the names that files use.
+func fieldPath(d protoreflect.MessageDescriptor, violation *protovalidate.Violation) string {
+	var b strings.Builder
+	for _, e := range violation.Proto.GetField().GetElements() {
+		name := e.GetFieldName()
+		if d != nil {
+			if f := d.Fields().ByNumber(protoreflect.FieldNumber(e.GetFieldNumber())); f != nil {
+				name = f.JSONName()
+				d = f.Message()
+			}
+		}
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(name)
+		switch {
+		case e.HasIndex():
+			b.WriteString("[" + strconv.FormatUint(e.GetIndex(), 10) + "]")
+		case e.HasStringKey():
+			b.WriteString("[" + strconv.Quote(e.GetStringKey()) + "]")
+		}
+	}
+	return b.String()
+}
+
+// naturalLess orders paths by field, and indices by number.
+func naturalLess(a, b string) bool {
+	for a != "" && b != "" {
+		x, y := a[0], b[0]
+		if digit(x) && digit(y) {
+			m, restA := leadingNumber(a)
+			n, restB := leadingNumber(b)
+			if m != n {
+				return m < n
+			}
+			a, b = restA, restB
+			continue
+		}
+		if x != y {
+			return x < y
+		}
+		a, b = a[1:], b[1:]
+	}
+	return a == "" && b != ""
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+func leadingNumber(s string) (int, string) {
+	i := 0
+	for i < len(s) && digit(s[i]) {
+		i++
+	}
+	n, err := strconv.Atoi(s[:i])
+	if err != nil {
+		return 0, s[i:]
+	}
+	return n, s[i:]
+}

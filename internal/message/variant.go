@@ -1,0 +1,142 @@
+package message
+
+import (
+	"fmt"
+
+	"github.com/poolwright/poolwright/planner"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+	"github.com/poolwright/poolwright/queueing"
+)
+
+func (t *translation) variant(m *poolwrightv1.Variant, path string) planner.Variant {
+	v := planner.Variant{
+		Name:                m.GetName(),
+		Pools:               t.placements(m, path),
+		DevicesPerReplica:   int(orOne(m.DevicesPerReplica)),
+		NodesPerReplica:     int(orOne(m.NodesPerReplica)),
+		MinReplicas:         int(m.GetMinReplicas()),
+		MaxReplicas:         bound(m.MaxReplicas),
+		CurrentReplicas:     int(m.GetCurrentReplicas()),
+		PricePerReplicaHour: m.GetPricePerReplicaHour(),
+		Priced:              m.PricePerReplicaHour != nil,
+		Startup:             m.GetStartup().AsDuration(),
+		SwitchUp:            m.GetSwitchingCost().GetUp(),
+		SwitchDown:          m.GetSwitchingCost().GetDown(),
+		ScaleTarget: planner.ScaleTarget{
+			APIVersion: m.GetScaleTarget().GetApiVersion(),
+			Kind:       m.GetScaleTarget().GetKind(),
+			Name:       m.GetScaleTarget().GetName(),
+		},
+	}
+	t.minMax(v.MinReplicas, v.MaxReplicas, path)
+	if v.NodesPerReplica > v.DevicesPerReplica {
+		t.violations.add(path+".nodesPerReplica", "%d nodes for %d devices", v.NodesPerReplica, v.DevicesPerReplica)
+	}
+	if m.GetRole() != poolwrightv1.Variant_UNIFIED {
+		t.violations.add(path+".role", "%s is not supported yet: only UNIFIED is", m.GetRole())
+	}
+	t.performance(m, &v, path)
+	return v
+}
+
+// placements are the pools that a variant names, itself or by accelerator.
+func (t *translation) placements(m *poolwrightv1.Variant, path string) []int {
+	switch accelerator, names := m.GetAccelerator(), m.GetPools(); {
+	case accelerator != "" && len(names) > 0:
+		t.violations.add(path+".pools", "give either pools or an accelerator")
+	case accelerator != "":
+		if t.byAccelerator[accelerator] == nil {
+			t.violations.add(path+".accelerator", "no pool has accelerator %q", accelerator)
+		}
+		return t.byAccelerator[accelerator]
+	case len(names) == 0:
+		t.violations.add(path+".accelerator", "give an accelerator or pools")
+	default:
+		return t.namedPools(names, path)
+	}
+	return nil
+}
+
+func (t *translation) namedPools(names []string, path string) []int {
+	var pools []int
+	seen := make(map[string]bool, len(names))
+	for k, name := range names {
+		i, ok := t.byName[name]
+		switch {
+		case !ok:
+			t.violations.add(fmt.Sprintf("%s.pools[%d]", path, k), "there is no pool %q", name)
+			continue
+		case seen[name]:
+			t.violations.add(fmt.Sprintf("%s.pools[%d]", path, k), "%q is named twice", name)
+			continue
+		case len(pools) > 0 && t.pools[i].Accelerator != t.pools[pools[0]].Accelerator:
+			t.violations.add(fmt.Sprintf("%s.pools[%d]", path, k), "%q has accelerator %q, %q has %q: a variant is for one",
+				name, t.pools[i].Accelerator, t.pools[pools[0]].Name, t.pools[pools[0]].Accelerator)
+		}
+		seen[name] = true
+		pools = append(pools, i)
+	}
+	return pools
+}
+
+// performance takes either the profile or the declared capacity.
+func (t *translation) performance(m *poolwrightv1.Variant, v *planner.Variant, path string) {
+	profile := m.GetProfile()
+	switch {
+	case profile == nil && m.GetCapacityRps() == 0:
+		t.violations.add(path, "give a profile or capacityRps")
+		return
+	case profile == nil:
+		v.Capacity = queueing.Rate(m.GetCapacityRps())
+		return
+	case m.GetCapacityRps() != 0:
+		t.violations.add(path+".capacityRps", "give either capacityRps or a profile")
+	}
+	if m.MaxBatch == nil {
+		t.violations.add(path+".maxBatch", "needed with a profile")
+	}
+	v.Replica = replica(m)
+}
+
+// serviceModels are the models by their names in messages.
+var serviceModels = [...]queueing.ServiceModel{
+	poolwrightv1.Variant_CONTINUOUS_BATCHING: queueing.ContinuousBatching,
+	poolwrightv1.Variant_LLMD_V0:             queueing.LLMDV0,
+	poolwrightv1.Variant_LLMD_V1:             queueing.LLMDV1,
+	poolwrightv1.Variant_LLMD_V2:             queueing.LLMDV2,
+	poolwrightv1.Variant_LLMD_V3:             queueing.LLMDV3,
+}
+
+func replica(m *poolwrightv1.Variant) *queueing.Replica {
+	r := &queueing.Replica{
+		Profile:          profile(m.GetProfile()),
+		MaxBatch:         int(m.GetMaxBatch()),
+		KVCacheTokens:    queueing.Tokens(m.GetKvCacheTokens()),
+		MaxBatchedTokens: queueing.Tokens(m.GetMaxBatchedTokens()),
+		AcceptedTokens:   m.GetSpeculativeAcceptedTokens(),
+	}
+	if model := m.GetServiceModel(); model >= 0 && int(model) < len(serviceModels) {
+		r.Model = serviceModels[model]
+	}
+	if m.MaxQueue != nil {
+		r.MaxQueue = queueing.Waiting{Limited: true, Places: int(m.GetMaxQueue())}
+	}
+	if m.GetPrefillMode() == poolwrightv1.Variant_BLOCKING {
+		r.PrefillMode = queueing.Blocking
+	}
+	return r
+}
+
+// profile converts milliseconds to seconds.
+func profile(m *poolwrightv1.Profile) queueing.Profile {
+	return queueing.Profile{
+		Alpha:      m.GetAlphaMs() / 1e3,
+		Beta:       m.GetBetaMs() / 1e3,
+		Gamma:      m.GetGammaMs() / 1e3,
+		Delta:      m.GetDeltaMs() / 1e3,
+		Kappa:      m.GetKappaMs() / 1e3,
+		Sigma:      m.GetSigmaMs() / 1e3,
+		Epsilon:    m.GetEpsilonMs() / 1e3,
+		TTFTOffset: m.GetTtftOffsetMs() / 1e3,
+	}
+}

@@ -1,0 +1,169 @@
+package planner
+
+import (
+	"time"
+
+	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/queueing"
+)
+
+// Snapshot is everything that one decision is made from.
+type Snapshot struct {
+	// Now is the time of the snapshot.
+	Now   time.Time
+	Fleet Fleet
+	// Observations, when not nil, take the place of what the fleet declares: a
+	// workload without a fresh observation keeps its replicas.
+	Observations []Observation
+}
+
+// Observation is what was measured of one workload.
+type Observation struct {
+	// Workload is the qualified name.
+	Workload string
+	// ArrivalRate is in requests/s, in total.
+	ArrivalRate Measurement
+}
+
+// Measurement is a measured value, or the reason why there is none.
+type Measurement struct {
+	State MeasurementState
+	// Value counts only when State is Fresh.
+	Value float64
+}
+
+// MeasurementState tells whether a measurement may be relied on.
+type MeasurementState int
+
+const (
+	// Missing: nothing was measured.
+	Missing MeasurementState = iota
+	// Fresh: the value may be relied on.
+	Fresh
+	// Stale: the last value is too old.
+	Stale
+	// Invalid: what was measured is NaN, infinite or negative.
+	Invalid
+)
+
+// String names the state as reasons do.
+func (s MeasurementState) String() string {
+	switch s {
+	case Fresh:
+		return "fresh"
+	case Stale:
+		return "stale"
+	case Invalid:
+		return "invalid"
+	case Missing:
+		return "missing"
+	}
+	return "unknown"
+}
+
+// Memory is what the planner carries from one cycle to the next. The zero value
+// remembers nothing; decisions don't depend on it, only their cost does.
+type Memory struct {
+	sizes map[sizeKey]Size
+}
+
+// Decision is a plan with the trail of steps that led to it.
+type Decision struct {
+	At    time.Time
+	Fleet Fleet
+	// Solution is what the solver found, workloads in the order of the fleet. It is
+	// nil where nothing was optimised.
+	Solution *optimizer.Solution
+	// Plans are in the order of the fleet's workloads.
+	Plans []WorkloadPlan
+	// PricePerHour is that of all replicas.
+	PricePerHour float64
+	// Demand says whether the plan serves what it should.
+	Demand optimizer.Demand
+	// Pools and Quotas are the use of each; quotas in the order of pools.
+	Pools  []PoolUse
+	Quotas []QuotaUse
+	// Trail is what each stage did, in order.
+	Trail []Step
+	// Notes are what a person should know beside the numbers.
+	Notes []string
+}
+
+// Step is what one stage did.
+type Step struct {
+	Stage string
+	// Subject is a workload or pool, or empty for the whole fleet.
+	Subject       string
+	Before, After string
+	Reason        string
+}
+
+// WorkloadPlan is what one workload gets.
+type WorkloadPlan struct {
+	// Served and Unmet are in requests/s.
+	Served, Unmet queueing.Rate
+	// Prediction is nil without a profile or traffic.
+	Prediction *Prediction
+	// Binding is what binds, such as ttft.p95 or pool/h100; empty when idle.
+	Binding string
+	Reason  string
+	// Variants are in the order of the workload's.
+	Variants []VariantPlan
+}
+
+// VariantPlan is what one variant does for its workload.
+type VariantPlan struct {
+	Size Size
+	// Replicas are per pool, in the order of the variant's pools.
+	Replicas []int
+	// Share of the workload's traffic that goes to all replicas of the variant.
+	Share float64
+	// MarginalPrice is per request/s and hour, shadow prices included; 0 where
+	// the variant sustains nothing.
+	MarginalPrice float64
+	Reason        string
+}
+
+// Total is the number of replicas over all pools.
+func (p *VariantPlan) Total() int {
+	n := 0
+	for _, r := range p.Replicas {
+		n += r
+	}
+	return n
+}
+
+// PoolUse is the use of one pool.
+type PoolUse struct {
+	// Used is in devices.
+	Used int
+	// ShadowPrice is what one more device would save, per hour.
+	ShadowPrice float64
+}
+
+// QuotaUse is the use of one quota.
+type QuotaUse struct {
+	// Pool is an index into Fleet.Pools.
+	Pool int
+	Quota
+	Used        int
+	ShadowPrice float64
+}
+
+// Prediction is the predicted performance of a workload.
+type Prediction struct {
+	TTFT, ITL, E2E Quantiles
+	// Utilization is running requests over the batch limits.
+	Utilization float64
+	// Saturation is the arrival rate at which the replicas saturate.
+	Saturation queueing.Rate
+	// BlockedShare is the share of arrivals that find no place.
+	BlockedShare float64
+	// Saturated: there is no steady state, and latencies mean nothing.
+	Saturated bool
+}
+
+// Quantiles are the mean and usual percentiles of a latency.
+type Quantiles struct {
+	Mean, P50, P90, P95, P99 queueing.Seconds
+}

@@ -1,0 +1,130 @@
+package planner
+
+import (
+	"time"
+
+	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/queueing"
+)
+
+// Fleet is pools of accelerators and the workloads that share them.
+type Fleet struct {
+	// Pools have unique names.
+	Pools []Pool
+	// Workloads have unique qualified names.
+	Workloads []Workload
+	Objective Objective
+}
+
+// Pool is the devices of one accelerator type that may be used.
+type Pool struct {
+	Name        string
+	Accelerator string
+	Zone        string
+	// PricePerHour is that of one device.
+	PricePerHour float64
+	// Capacity is in devices.
+	Capacity optimizer.Bound
+	// DevicesPerNode is 0 where nodes don't matter.
+	DevicesPerNode int
+	// Quotas are in devices, one per namespace at most.
+	Quotas []Quota
+	// Interruptible devices may vanish.
+	Interruptible bool
+	// Committed devices are paid for whether used or not.
+	Committed int
+	// Growth is what a node autoscaler can add; nil = nothing.
+	Growth *Growth
+}
+
+// Quota limits the devices of a namespace in a pool.
+type Quota struct {
+	Namespace string
+	Devices   int
+}
+
+// Growth says how far and how fast a pool can grow.
+type Growth struct {
+	Max   int
+	Delay time.Duration
+}
+
+// Workload is demand for one model in one service class.
+type Workload struct {
+	Namespace, Name string
+	Model           string
+	ServiceClass    string
+	// Priority ≥ 1; 1 is served first.
+	Priority int
+	// ArrivalRate is in total.
+	ArrivalRate queueing.Rate
+	// Shape is that of all requests together.
+	Shape queueing.Shape
+	// ShapeCount is the number of shapes that Shape sums up; 0 where the load
+	// declared none.
+	ShapeCount int
+	SLO        queueing.SLO
+	Mixing     optimizer.Mixing
+	// Redundancy is the number of replicas that may fail with the SLO still held.
+	Redundancy  int
+	MinReplicas int
+	MaxReplicas optimizer.Bound
+	// UnmetPenalty is per hour and request/s, and counts only when Penalized.
+	UnmetPenalty float64
+	Penalized    bool
+	Variants     []Variant
+}
+
+// QualifiedName is namespace/name, or the name alone outside any namespace.
+func (w *Workload) QualifiedName() string {
+	if w.Namespace == "" {
+		return w.Name
+	}
+	return w.Namespace + "/" + w.Name
+}
+
+// Variant is one deployable way to serve a workload.
+type Variant struct {
+	Name string
+	// Pools are indices into Fleet.Pools, at least one.
+	Pools             []int
+	DevicesPerReplica int
+	NodesPerReplica   int
+	// Replica is what the profile says of one replica; nil where Capacity is given.
+	Replica *queueing.Replica
+	// Capacity is the declared capacity of one replica, where Replica is nil.
+	Capacity        queueing.Rate
+	MinReplicas     int
+	MaxReplicas     optimizer.Bound
+	CurrentReplicas int
+	// PricePerReplicaHour counts when Priced; otherwise price is devices × the pool's.
+	PricePerReplicaHour float64
+	Priced              bool
+	// Startup is the time until a new replica serves.
+	Startup              time.Duration
+	SwitchUp, SwitchDown float64
+	ScaleTarget          ScaleTarget
+}
+
+// ScaleTarget names the object that is scaled.
+type ScaleTarget struct {
+	APIVersion, Kind, Name string
+}
+
+// Objective says what to aim for and when to stop.
+type Objective struct {
+	// BudgetPerHour limits the price of all replicas; 0 = none.
+	BudgetPerHour float64
+	// RelativeGap at which a plan is good enough.
+	RelativeGap float64
+	// TimeLimit for the solver, kept by the caller's stop function.
+	TimeLimit time.Duration
+}
+
+// Price of one replica of v in pool p, per hour.
+func (f *Fleet) Price(v *Variant, p int) float64 {
+	if v.Priced {
+		return v.PricePerReplicaHour
+	}
+	return f.Pools[p].PricePerHour * float64(v.DevicesPerReplica)
+}

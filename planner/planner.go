@@ -1,0 +1,176 @@
+package planner
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/optimizer/lp"
+)
+
+// Planner is the pipeline. It is immutable and may be used by many goroutines.
+type Planner struct {
+	stages []stage
+}
+
+// stage is one step of the pipeline: it reads and completes the cycle.
+type stage struct {
+	name string
+	run  func(*cycle) error
+}
+
+// cycle is one decision in the making.
+type cycle struct {
+	snapshot Snapshot
+	fleet    Fleet // observed demand in place of declared
+	held     []bool
+	sizer    *sizer
+	sizes    [][]Size
+	decision Decision
+	engine   lp.Engine
+	stop     func() bool
+	stage    string
+}
+
+// New returns the pipeline; engine solves the linear programs inside the solver.
+func New(engine lp.Engine) *Planner {
+	solve := solveStage(engine)
+	return &Planner{stages: []stage{
+		{"observe", observe},
+		{"size", size},
+		{"solve", solve},
+		{"predict", predict},
+		{"explain", explain},
+	}}
+}
+
+// Plan makes one decision. The search for a plan ends early when stop, which may
+// be nil, returns true; the decision then holds the best plan found.
+//
+// The errors are those of a fleet that breaks the rules of its types.
+func (p *Planner) Plan(s Snapshot, m Memory, stop func() bool) (Decision, Memory, error) {
+	return run(p.stages, s, m, stop)
+}
+
+// Evaluate predicts the fleet as it stands: current replicas, traffic shared by
+// capacity, nothing optimised.
+func (p *Planner) Evaluate(s Snapshot, m Memory) (Decision, Memory, error) {
+	return run([]stage{
+		{"observe", observe},
+		{"size", size},
+		{"keep", keep},
+		{"predict", predict},
+		{"judge", judge},
+	}, s, m, nil)
+}
+
+// Capacities returns what one replica of each variant sustains, workloads and
+// variants in the order of the fleet.
+func (p *Planner) Capacities(f Fleet) ([][]Size, error) {
+	c := cycle{fleet: f, sizer: newSizer(Memory{})}
+	if err := size(&c); err != nil {
+		return nil, err
+	}
+	return c.sizes, nil
+}
+
+func run(stages []stage, s Snapshot, m Memory, stop func() bool) (Decision, Memory, error) {
+	c := cycle{snapshot: s, fleet: s.Fleet, sizer: newSizer(m), stop: stop}
+	for _, st := range stages {
+		c.stage = st.name
+		if err := st.run(&c); err != nil {
+			return Decision{}, m, err
+		}
+	}
+	c.decision.At = s.Now
+	c.decision.Fleet = c.fleet
+	return c.decision, Memory{sizes: c.sizer.next}, nil
+}
+
+// step appends to the decision's trail.
+func (c *cycle) step(subject, before, after, reason string) {
+	c.decision.Trail = append(c.decision.Trail, Step{
+		Stage: c.stage, Subject: subject, Before: before, After: after, Reason: reason,
+	})
+}
+
+// size is the stage that computes the capacity of every variant.
+func size(c *cycle) error {
+	var errs []error
+	c.sizes = make([][]Size, len(c.fleet.Workloads))
+	for i := range c.fleet.Workloads {
+		w := &c.fleet.Workloads[i]
+		c.sizes[i] = make([]Size, len(w.Variants))
+		for j := range w.Variants {
+			s, err := c.sizer.size(w, &w.Variants[j])
+			if err != nil {
+				errs = append(errs, &VariantError{Workload: i, Variant: j, Err: err})
+				continue
+			}
+			c.sizes[i][j] = s
+			if s.Reason != "" {
+				c.step(w.QualifiedName()+"/"+w.Variants[j].Name, "", "0 requests/s per replica", s.Reason)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// VariantError is a variant that can't be sized.
+type VariantError struct {
+	// Workload and Variant are indices into the fleet.
+	Workload, Variant int
+	Err               error
+}
+
+// Error names the variant by its path in the fleet.
+func (e *VariantError) Error() string {
+	return fmt.Sprintf("planner: workloads[%d].variants[%d]: %v", e.Workload, e.Variant, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *VariantError) Unwrap() error { return e.Err }
+
+// observe is the stage that puts observed demand in the place of declared demand.
+// A workload without a fresh observation keeps its replicas.
+func observe(c *cycle) error {
+	c.held = make([]bool, len(c.fleet.Workloads))
+	if c.snapshot.Observations == nil {
+		return nil
+	}
+	observed := make(map[string]Measurement, len(c.snapshot.Observations))
+	for _, o := range c.snapshot.Observations {
+		observed[o.Workload] = o.ArrivalRate
+	}
+	c.fleet.Workloads = append([]Workload(nil), c.fleet.Workloads...)
+	for i := range c.fleet.Workloads {
+		w := &c.fleet.Workloads[i]
+		c.observeWorkload(i, w, observed[w.QualifiedName()])
+	}
+	return nil
+}
+
+func (c *cycle) observeWorkload(i int, w *Workload, m Measurement) {
+	if m.State == Fresh && !(m.Value >= 0) {
+		m.State = Invalid
+	}
+	declared := fmt.Sprintf("%.4g requests/s", float64(w.ArrivalRate))
+	if m.State == Fresh {
+		w.ArrivalRate = rate(m.Value)
+		c.step(w.QualifiedName(), declared, fmt.Sprintf("%.4g requests/s", m.Value), "observed")
+		return
+	}
+	c.held[i] = true
+	c.step(w.QualifiedName(), declared, "replicas held", m.State.String()+" arrival rate")
+}
+
+// hold fixes a workload's replicas at those that run now.
+func hold(w *optimizer.Workload) {
+	w.Demand = 0
+	w.MinReplicas, w.MaxReplicas = 0, optimizer.Bound{}
+	for j := range w.Variants {
+		v := &w.Variants[j]
+		v.MinReplicas = v.CurrentReplicas
+		v.MaxReplicas = optimizer.Bound{Limited: true, Value: v.CurrentReplicas}
+	}
+}
