@@ -228,11 +228,13 @@ func (p *WorkloadPlan) judge(w *Workload) {
 	}
 	p.Served = w.ArrivalRate
 	used := p.used(w)
-	if used == "" {
-		used = "no replica"
-	}
-	if w.ArrivalRate == 0 {
+	switch {
+	case w.ArrivalRate == 0:
 		p.Reason = "no demand"
+		return
+	case used == "":
+		p.Served, p.Unmet = 0, w.ArrivalRate
+		p.Binding, p.Reason = "currentReplicas", "no replica runs"
 		return
 	}
 	if limit := min(float64(w.ArrivalRate), p.servable(sustained)); limit < float64(w.ArrivalRate) {
