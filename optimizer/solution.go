@@ -47,6 +47,8 @@ type Solution struct {
 	BudgetShadowPrice float64
 	// Stopped: the caller's stop function ended the search.
 	Stopped bool
+	// Notes are restrictions, in words, under which objective and bound hold.
+	Notes []string
 }
 
 // Level is one lexicographic level: unmet demand of one priority, or, at
@@ -68,13 +70,15 @@ type Allocation struct {
 	// Shortfall is the number of replicas below declared minimums.
 	Shortfall int
 	// MarginalPrice[v] is what one request/s costs per hour on Variants[v] at its
-	// cheapest placement, shadow prices of pools, quotas and budget included.
+	// cheapest placement, shadow prices of pools, quotas and budget included; +Inf
+	// for a variant that sustains nothing.
 	MarginalPrice []float64
 }
 
 // Usage is the use of a pool or quota.
 type Usage struct {
-	// Used is in devices, whole nodes and roundings included.
+	// Used is in devices, whole nodes and roundings included for pools; quotas count
+	// the devices that replicas ask for.
 	Used int
 	// ShadowPrice is the saving per hour of one more device at the margin of the
 	// Lagrangian dual, ≥ 0.

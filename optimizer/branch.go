@@ -1,0 +1,215 @@
+package optimizer
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"slices"
+)
+
+// split is a choice between x ≤ at and x ≥ at+1 for an item of a workload.
+type split struct {
+	workload, item int // item counts over all workloads
+	at             int32
+	score          float64
+}
+
+// probes is the number of splits whose children are looked at before one is chosen.
+const probes = 8
+
+// branch opens the two children of the split that seems to raise the bound most.
+func (t *tree) branch(n *treeNode) {
+	splits := t.fractionalSplits()
+	if len(splits) == 0 {
+		splits = t.otherSplits()
+	}
+	slices.SortStableFunc(splits, func(a, b split) int { return cmp.Compare(b.score, a.score) })
+	splits = splits[:min(len(splits), probes)]
+	var best [2]*treeNode
+	bestScore := math.Inf(-1)
+	for _, s := range splits {
+		children := [2]*treeNode{t.child(n, s, false), t.child(n, s, true)}
+		score := t.gain(children[0]) * t.gain(children[1])
+		if score > bestScore {
+			best, bestScore = children, score
+		}
+	}
+	t.l.budget.spend(2 * len(splits))
+	if len(splits) == 0 {
+		// A single configuration is left, which was offered as a cut.
+		t.floor = min(t.floor, n.bound)
+		return
+	}
+	for _, c := range best {
+		t.openChild(c)
+	}
+}
+
+// openChild puts a child on the heap, unless nothing good enough is in it.
+func (t *tree) openChild(c *treeNode) {
+	switch {
+	case c == nil:
+	case c.bound >= t.target():
+		t.floor = min(t.floor, c.bound)
+	default:
+		c.serial = t.made
+		t.made++
+		heap.Push(&t.open, c)
+	}
+}
+
+// fractionalSplits are the splits that cut off the fractional solution.
+func (t *tree) fractionalSplits() []split {
+	var splits []split
+	for i := range t.l.workloads {
+		if t.fractional(i) {
+			splits = append(splits, t.splitsOf(i)...)
+		}
+	}
+	return splits
+}
+
+func (t *tree) fractional(i int) bool {
+	first := int32(-1)
+	for k, weight := range t.bundle.weights {
+		if weight <= 1e-9 {
+			continue
+		}
+		if pick := t.bundle.cuts[k].picks[i]; first < 0 {
+			first = pick
+		} else if pick != first {
+			return true
+		}
+	}
+	return false
+}
+
+// splitsOf are the splits of workload i at its mean replicas.
+func (t *tree) splitsOf(i int) []split {
+	w := &t.l.workloads[i]
+	var splits []split
+	for item := range w.items {
+		mean, least, most := 0.0, int32(math.MaxInt32), int32(0)
+		for k, weight := range t.bundle.weights {
+			if weight > 1e-9 {
+				x := t.l.columns[i][t.bundle.cuts[k].picks[i]].x[item]
+				mean += weight * float64(x)
+				least, most = min(least, x), max(most, x)
+			}
+		}
+		if least == most {
+			continue
+		}
+		at := min(max(int32(math.Floor(mean+1e-6)), least), most-1)
+		fraction := mean - float64(at)
+		splits = append(splits, split{
+			workload: i, item: w.firstItem + item, at: at,
+			score: min(fraction, 1-fraction) * t.price(w, item),
+		})
+	}
+	return splits
+}
+
+// price is that of a replica of an item, with what it uses.
+func (t *tree) price(w *workload, item int) float64 {
+	for j := range w.variants {
+		v := &w.variants[j]
+		if k := item - int(v.firstItem); k < len(v.places) {
+			q := v.places[k].price
+			for _, u := range v.places[k].uses {
+				q += u.amount * (t.bundle.prices[u.row] + 1e-3*t.bundle.scale[u.row])
+			}
+			return q
+		}
+	}
+	panic("optimizer: item of another workload")
+}
+
+// otherSplits are splits next to the cheapest configurations, for the case that
+// these fit but the bound is not exact.
+func (t *tree) otherSplits() []split {
+	var splits []split
+	for i := range t.l.workloads {
+		w := &t.l.workloads[i]
+		lo, hi := t.l.bounds(w)
+		x := t.l.columns[i][t.bundle.value.cut.picks[i]].x
+		for item := range w.items {
+			switch {
+			case lo[item] == hi[item]:
+			case x[item] > lo[item]:
+				splits = append(splits, split{workload: i, item: w.firstItem + item, at: x[item] - 1})
+			default:
+				splits = append(splits, split{workload: i, item: w.firstItem + item, at: x[item]})
+			}
+		}
+	}
+	return splits
+}
+
+// child is the node for one side of a split, nil if nothing is in it. Its cuts are
+// those of the parent with another configuration of the workload where theirs is
+// out of bounds.
+func (t *tree) child(n *treeNode, s split, up bool) *treeNode {
+	change := boundChange{workload: s.workload, item: s.item, lo: t.l.lo[s.item], hi: t.l.hi[s.item]}
+	if up {
+		change.lo = s.at + 1
+	} else {
+		change.hi = s.at
+	}
+	b := &t.bundle
+	before := boundChange{lo: t.l.lo[s.item], hi: t.l.hi[s.item]}
+	t.l.lo[s.item], t.l.hi[s.item] = change.lo, change.hi
+	defer func() { t.l.lo[s.item], t.l.hi[s.item] = before.lo, before.hi }()
+	bound, pick := t.l.price(s.workload, b.prices)
+	if math.IsInf(bound, 1) {
+		return nil
+	}
+	c := &treeNode{prices: b.prices, step: b.step, changes: append(slices.Clone(n.changes), change)}
+	c.bound = max(n.bound, b.value.bound-b.value.values[s.workload]+bound)
+	if pick < 0 {
+		return c
+	}
+	for k := range b.cuts {
+		if b.weights[k] > 0 {
+			c.cuts = append(c.cuts, t.moved(&b.cuts[k], s.workload, pick))
+		}
+	}
+	return c
+}
+
+// moved is a cut with workload i moved to a configuration within its bounds.
+func (t *tree) moved(from *cut, i int, pick int32) cut {
+	old := &t.l.columns[i][from.picks[i]]
+	if t.l.fits(i, old) {
+		return *from
+	}
+	to := &t.l.columns[i][pick]
+	c := cut{cost: from.cost + to.cost - old.cost, use: slices.Clone(from.use), picks: slices.Clone(from.picks)}
+	for k, r := range t.l.workloads[i].rows {
+		c.use[r] += to.use[k] - old.use[k]
+	}
+	c.picks[i] = pick
+	return c
+}
+
+// gain estimates by how much the bound of a child exceeds that of its parent.
+func (t *tree) gain(c *treeNode) float64 {
+	b := &t.bundle
+	least := 1e-9 * (b.value.scale + 1e-300)
+	most := b.value.scale
+	if target := t.target(); !math.IsInf(target, 1) {
+		most = max(target-b.value.bound, least)
+	}
+	if c == nil {
+		return most
+	}
+	probe := bundle{l: b.l, scale: b.scale, prices: b.prices, cuts: c.cuts, weights: make([]float64, len(c.cuts)), step: b.step}
+	probe.value.bound = c.bound
+	estimate := c.bound
+	if len(c.cuts) > 0 {
+		if _, predicted, ok := probe.propose(); ok {
+			estimate += predicted
+		}
+	}
+	return min(max(estimate-b.value.bound, least), most)
+}

@@ -1,0 +1,230 @@
+package optimizer
+
+import (
+	"math"
+	"slices"
+)
+
+// bundle maximises L(λ) by a proximal bundle method (Lemaréchal 1978; Kiwiel,
+// Proximity Control in Bundle Methods, 1990): the cuts so far model L from above,
+// and each step maximises the model less a quadratic in the distance from the best
+// prices so far. Prices are scaled so that a unit of every row costs alike.
+type bundle struct {
+	l     *lagrangian
+	scale []float64
+	// prices are the best multipliers found, with their L in value.
+	prices []float64
+	value  lagrangianValue
+	cuts   []cut
+	// weights are by cut; Σ weights·cut is the fractional solution behind the model.
+	weights []float64
+	step    float64
+	program quadratic
+	active  []int
+	// visit sees every cut, as a start for plans.
+	visit func(*cut)
+}
+
+// goal says when an ascent may end.
+type goal struct {
+	// target is a bound that suffices.
+	target float64
+	// hopeless is a bound above any cost: reaching it proves that no plan exists.
+	hopeless float64
+	passes   int
+	// precision is the predicted increase of the bound, relative to what is missing
+	// to target, that is not worth another pass.
+	precision float64
+}
+
+// ascent is the outcome of an ascent.
+type ascent int
+
+const (
+	// converged: the bound can't be raised further, or reached the target.
+	converged ascent = iota
+	// infeasible: some workload has no configuration, or the bound is hopeless.
+	infeasible
+	// interrupted: passes or effort ran out.
+	interrupted
+)
+
+const bundleSize = 50
+
+// ascend raises the bound, starting from prices and cuts.
+func (b *bundle) ascend(g goal) ascent {
+	if !b.l.budget.spend(len(b.l.workloads)) {
+		return interrupted
+	}
+	b.value = b.l.evaluate(b.prices)
+	if !b.value.ok {
+		return failed(b.value.bound)
+	}
+	b.add(b.value.cut)
+	flat, nulls := 0, 0
+	for range g.passes {
+		if b.value.bound >= g.target {
+			return converged
+		}
+		if b.value.bound > g.hopeless {
+			return infeasible
+		}
+		next, predicted, ok := b.propose()
+		if !ok {
+			return converged
+		}
+		if predicted <= b.enough(g) {
+			// A short step predicts little whatever is missing.
+			if flat++; flat > 2 {
+				return converged
+			}
+			b.step *= 20
+			continue
+		}
+		if !b.l.budget.spend(len(b.l.workloads)) {
+			return interrupted
+		}
+		v := b.l.evaluate(next)
+		if !v.ok {
+			return failed(v.bound)
+		}
+		gain := v.bound - b.value.bound
+		if gain >= 0.1*predicted {
+			if gain >= 0.5*predicted {
+				b.step *= 2
+			}
+			b.prices, b.value = next, v
+			flat, nulls = 0, 0
+		} else if nulls++; nulls > 2 || gain < -2*predicted {
+			b.step *= 0.5
+		}
+		b.add(v.cut)
+	}
+	return interrupted
+}
+
+func failed(bound float64) ascent {
+	if math.IsInf(bound, 1) {
+		return infeasible
+	}
+	return interrupted
+}
+
+// enough is the predicted increase that is not worth a pass.
+func (b *bundle) enough(g goal) float64 {
+	least := 1e-11 * b.value.scale
+	if !math.IsInf(g.target, 1) {
+		least = max(least, g.precision*(g.target-b.value.bound))
+	} else {
+		least = max(least, g.precision*1e-2*math.Abs(b.value.bound))
+	}
+	return least
+}
+
+// add appends a cut and drops what has not been in use when there are too many.
+func (b *bundle) add(c cut) {
+	if b.visit != nil {
+		b.visit(&c)
+	}
+	b.cuts = append(b.cuts, c)
+	b.weights = append(b.weights, 0)
+	if len(b.cuts) <= bundleSize {
+		return
+	}
+	loosest, slack := -1, math.Inf(-1)
+	for i := range b.cuts[:len(b.cuts)-1] {
+		if b.weights[i] > 0 {
+			continue
+		}
+		if s := b.l.at(&b.cuts[i], b.prices); s > slack {
+			loosest, slack = i, s
+		}
+	}
+	if loosest >= 0 {
+		b.cuts = slices.Delete(b.cuts, loosest, loosest+1)
+		b.weights = slices.Delete(b.weights, loosest, loosest+1)
+	}
+}
+
+// propose returns the next prices and the increase that the model predicts there.
+func (b *bundle) propose() (next []float64, predicted float64, ok bool) {
+	b.chooseActive()
+	q := &b.program
+	q.values, q.centre = q.values[:0], q.centre[:0]
+	for _, r := range b.active {
+		q.centre = append(q.centre, b.prices[r]/b.scale[r])
+	}
+	for len(q.gradients) < len(b.cuts) {
+		q.gradients = append(q.gradients, nil)
+	}
+	q.gradients = q.gradients[:len(b.cuts)]
+	steepest := 0.0
+	for i := range b.cuts {
+		c := &b.cuts[i]
+		q.values = append(q.values, max(0, b.l.at(c, b.prices)-b.value.bound))
+		q.gradients[i] = q.gradients[i][:0]
+		for _, r := range b.active {
+			q.gradients[i] = append(q.gradients[i], (c.use[r]-b.l.rows[r].limit)*b.scale[r])
+		}
+		steepest = max(steepest, dot(q.gradients[i], q.gradients[i]))
+	}
+	if steepest == 0 {
+		return nil, 0, false
+	}
+	if b.step == 0 {
+		b.step = 0.3 / math.Sqrt(steepest)
+	}
+	q.step = b.step
+	if !q.solve() {
+		return nil, 0, false
+	}
+	copy(b.weights, q.weights[:len(b.cuts)])
+	next = slices.Clone(b.prices)
+	for k, r := range b.active {
+		next[r] = max(0, b.prices[r]+q.d[k]*b.scale[r])
+	}
+	return next, q.model, true
+}
+
+// chooseActive leaves out rows that no cut exceeds and that cost nothing; their
+// prices stay 0.
+func (b *bundle) chooseActive() {
+	b.active = b.active[:0]
+	for r := range b.l.rows {
+		in := b.prices[r] > 0
+		for i := 0; i < len(b.cuts) && !in; i++ {
+			in = b.cuts[i].use[r] > b.l.rows[r].limit
+		}
+		if in {
+			b.active = append(b.active, r)
+		}
+	}
+}
+
+// scales are prices at which each row alone would cost as much as everything else.
+func (l *lagrangian) scales(first *cut) []float64 {
+	cost := math.Abs(first.cost)
+	if cost == 0 {
+		for i := range l.workloads {
+			w := &l.workloads[i]
+			if !math.IsInf(w.unmetCost, 1) {
+				cost += w.unmetCost * w.demand
+			}
+			if !math.IsInf(w.shortfallCost, 1) {
+				cost += w.shortfallCost * float64(max(w.leastOfVariants, w.least))
+			}
+		}
+	}
+	if cost == 0 {
+		cost = 1
+	}
+	scale := make([]float64, len(l.rows))
+	for r := range l.rows {
+		units := max(first.use[r], l.rows[r].limit)
+		if units <= 0 {
+			units = 1
+		}
+		scale[r] = cost / units
+	}
+	return scale
+}

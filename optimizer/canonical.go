@@ -1,0 +1,262 @@
+package optimizer
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// canonical is a problem in an order that depends on its content, and on names
+// only between parts that are interchangeable. The search works on it, so that
+// neither the order of the input nor renaming changes what is found.
+type canonical struct {
+	Problem
+	// The slices map a canonical index to that of the original problem.
+	pools, quotas, workloads []int
+	variants                 [][]int
+	placements               [][][]int
+}
+
+// canonicalize orders by colour refinement (Weisfeiler and Leman, 1968): the
+// colour of a part is a hash of its numbers and of the colours of the parts it
+// refers to and is referred to by.
+func canonicalize(p *Problem) *canonical {
+	c := newColours(p)
+	c.refine()
+	for c.splitPools() {
+		c.refine()
+	}
+	c.refine()
+	out := &canonical{pools: orderBy(len(p.Pools), func(i int) (uint64, string) { return c.pools[i], p.Pools[i].Name })}
+	rank := inverse(out.pools)
+	out.quotas = orderBy(len(p.Quotas), func(i int) (uint64, string) { return c.quotas[i], p.Quotas[i].Namespace })
+	out.workloads = orderBy(len(p.Workloads), func(i int) (uint64, string) { return c.workloads[i], p.Workloads[i].Name })
+	out.BudgetPerHour = p.BudgetPerHour
+	for _, i := range out.pools {
+		out.Pools = append(out.Pools, p.Pools[i])
+	}
+	for _, i := range out.quotas {
+		q := p.Quotas[i]
+		q.Pool = rank[q.Pool]
+		out.Quotas = append(out.Quotas, q)
+	}
+	for _, i := range out.workloads {
+		out.addWorkload(&p.Workloads[i], c.variants[i], rank)
+	}
+	return out
+}
+
+// addWorkload appends a copy of w in canonical order.
+func (c *canonical) addWorkload(w *Workload, colours []uint64, rank []int) {
+	variants := orderBy(len(w.Variants), func(j int) (uint64, string) { return colours[j], w.Variants[j].Name })
+	sorted := *w
+	sorted.Variants = make([]Variant, 0, len(variants))
+	placements := make([][]int, 0, len(variants))
+	for _, j := range variants {
+		v := w.Variants[j]
+		places := make([]int, len(v.Placements))
+		for k := range places {
+			places[k] = k
+		}
+		slices.SortFunc(places, func(a, b int) int {
+			return cmp.Compare(rank[v.Placements[a].Pool], rank[v.Placements[b].Pool])
+		})
+		moved := make([]Placement, len(places))
+		for k, from := range places {
+			moved[k] = v.Placements[from]
+			moved[k].Pool = rank[moved[k].Pool]
+		}
+		v.Placements = moved
+		sorted.Variants = append(sorted.Variants, v)
+		placements = append(placements, places)
+	}
+	c.Workloads = append(c.Workloads, sorted)
+	c.variants = append(c.variants, variants)
+	c.placements = append(c.placements, placements)
+}
+
+// restore maps replicas back to the order of the original problem.
+func (c *canonical) restore(replicas [][][]int) [][][]int {
+	out := make([][][]int, len(replicas))
+	for i, from := range c.workloads {
+		out[from] = make([][]int, len(replicas[i]))
+		for j, variant := range c.variants[i] {
+			counts := make([]int, len(replicas[i][j]))
+			for k, place := range c.placements[i][j] {
+				counts[place] = replicas[i][j][k]
+			}
+			out[from][variant] = counts
+		}
+	}
+	return out
+}
+
+// orderBy sorts indices by colour, then name.
+func orderBy(n int, key func(int) (uint64, string)) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		ca, na := key(a)
+		cb, nb := key(b)
+		return cmp.Or(cmp.Compare(ca, cb), cmp.Compare(na, nb))
+	})
+	return order
+}
+
+func inverse(order []int) []int {
+	rank := make([]int, len(order))
+	for i, from := range order {
+		rank[from] = i
+	}
+	return rank
+}
+
+// colours are the hashes of all parts of a problem.
+type colours struct {
+	problem                         *Problem
+	pools, quotas, workloads, spare []uint64
+	variants                        [][]uint64
+	// numbers are the hashes of what does not refer to other parts.
+	poolNumbers, workloadNumbers []uint64
+	variantNumbers               [][]uint64
+	// namespaces numbers the namespaces in order of appearance.
+	namespaces       []uint64
+	ofWorkload       []int
+	ofQuota          []int
+	distinguishedBy  uint64
+	namespaceNumbers map[string]int
+}
+
+func newColours(p *Problem) *colours {
+	c := &colours{
+		problem: p, namespaceNumbers: map[string]int{},
+		pools: make([]uint64, len(p.Pools)), quotas: make([]uint64, len(p.Quotas)), spare: make([]uint64, len(p.Pools)),
+		workloads: make([]uint64, len(p.Workloads)), variants: make([][]uint64, len(p.Workloads)),
+		poolNumbers: make([]uint64, len(p.Pools)), workloadNumbers: make([]uint64, len(p.Workloads)),
+		variantNumbers: make([][]uint64, len(p.Workloads)),
+	}
+	for i, g := range p.Pools {
+		c.poolNumbers[i] = hashOf(1, flag(g.Limited), uint64(g.Capacity), uint64(g.DevicesPerNode))
+		c.pools[i] = c.poolNumbers[i]
+	}
+	for i := range p.Quotas {
+		c.ofQuota = append(c.ofQuota, c.namespace(p.Quotas[i].Namespace))
+	}
+	for i := range p.Workloads {
+		w := &p.Workloads[i]
+		c.ofWorkload = append(c.ofWorkload, c.namespace(w.Namespace))
+		c.workloadNumbers[i] = hashOf(2, uint64(w.Priority), math.Float64bits(w.Demand), math.Float64bits(w.UnmetPenalty),
+			flag(w.Penalized), uint64(w.Mixing), uint64(w.Redundancy), uint64(w.MinReplicas), flag(w.MaxReplicas.Limited), uint64(w.MaxReplicas.Value))
+		c.variants[i] = make([]uint64, len(w.Variants))
+		c.variantNumbers[i] = make([]uint64, len(w.Variants))
+		for j := range w.Variants {
+			v := &w.Variants[j]
+			c.variantNumbers[i][j] = hashOf(3, math.Float64bits(v.Capacity), uint64(v.DevicesPerReplica), uint64(v.NodesPerReplica),
+				uint64(v.MinReplicas), flag(v.MaxReplicas.Limited), uint64(v.MaxReplicas.Value), uint64(v.CurrentReplicas),
+				math.Float64bits(v.SwitchUp), math.Float64bits(v.SwitchDown))
+		}
+	}
+	c.namespaces = make([]uint64, len(c.namespaceNumbers))
+	return c
+}
+
+func (c *colours) namespace(name string) int {
+	number, ok := c.namespaceNumbers[name]
+	if !ok {
+		number = len(c.namespaceNumbers)
+		c.namespaceNumbers[name] = number
+	}
+	return number
+}
+
+// refine recolours until colours have travelled between any two parts that are
+// three references apart.
+func (c *colours) refine() {
+	for range 3 {
+		c.colourWorkloads()
+		c.colourNamespaces()
+		c.colourPools()
+	}
+	c.colourWorkloads()
+}
+
+func (c *colours) colourWorkloads() {
+	for i := range c.problem.Workloads {
+		w := &c.problem.Workloads[i]
+		var all uint64
+		for j := range w.Variants {
+			var places uint64
+			for _, place := range w.Variants[j].Placements {
+				places += hashOf(4, c.pools[place.Pool], math.Float64bits(place.PricePerHour))
+			}
+			c.variants[i][j] = hashOf(5, c.variantNumbers[i][j], places)
+			all += hashOf(6, c.variants[i][j])
+		}
+		c.workloads[i] = hashOf(7, c.workloadNumbers[i], all, c.namespaces[c.ofWorkload[i]])
+	}
+}
+
+func (c *colours) colourNamespaces() {
+	next := make([]uint64, len(c.namespaces))
+	for i := range c.problem.Quotas {
+		q := &c.problem.Quotas[i]
+		number := hashOf(8, c.pools[q.Pool], uint64(q.Capacity))
+		next[c.ofQuota[i]] += number
+		c.quotas[i] = hashOf(9, number, c.namespaces[c.ofQuota[i]])
+	}
+	for i, number := range c.ofWorkload {
+		next[number] += hashOf(10, c.workloads[i])
+	}
+	copy(c.namespaces, next)
+}
+
+func (c *colours) colourPools() {
+	clear(c.spare)
+	for i := range c.problem.Workloads {
+		for j := range c.problem.Workloads[i].Variants {
+			for _, place := range c.problem.Workloads[i].Variants[j].Placements {
+				c.spare[place.Pool] += hashOf(11, c.workloads[i], c.variants[i][j], math.Float64bits(place.PricePerHour))
+			}
+		}
+	}
+	for i := range c.problem.Quotas {
+		c.spare[c.problem.Quotas[i].Pool] += hashOf(12, c.quotas[i])
+	}
+	for i := range c.pools {
+		c.pools[i] = hashOf(13, c.poolNumbers[i], c.pools[i], c.spare[i])
+	}
+}
+
+// splitPools gives one of the pools that share a colour one of its own, the first
+// by name, and says whether there was any.
+func (c *colours) splitPools() bool {
+	order := orderBy(len(c.pools), func(i int) (uint64, string) { return c.pools[i], c.problem.Pools[i].Name })
+	for i := 1; i < len(order); i++ {
+		if c.pools[order[i-1]] == c.pools[order[i]] {
+			c.distinguishedBy++
+			c.pools[order[i-1]] = hashOf(14, c.pools[order[i]], c.distinguishedBy)
+			return true
+		}
+	}
+	return false
+}
+
+func flag(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// hashOf mixes numbers in their order by multiplication to 128 bits and folding.
+func hashOf(numbers ...uint64) uint64 {
+	h := uint64(0x9e3779b97f4a7c15)
+	for _, n := range numbers {
+		high, low := bits.Mul64(h^n, 0xd6e8feb86659fd93)
+		h = (high ^ low) + 0xa0761d6478bd642f
+	}
+	return h ^ h>>29
+}

@@ -1,0 +1,140 @@
+package optimizer
+
+import "math"
+
+// column is one configuration of a workload.
+type column struct {
+	// x are the replicas of the workload's items.
+	x []int32
+	// cost is in the units of the stage, without multipliers.
+	cost float64
+	// use is that of workload.rows.
+	use []float64
+	// unmet demand, and replicas missing to the declared minimums.
+	unmet   float64
+	missing int32
+}
+
+// newColumn works out cost and use of a configuration, and says whether it is
+// allowed at all.
+func (w *workload) newColumn(x []int32) (column, bool) {
+	c := column{x: append([]int32(nil), x...), use: make([]float64, len(w.rows))}
+	counts := make([]int32, len(w.variants))
+	total, missing := int32(0), int32(0)
+	for j := range w.variants {
+		v := &w.variants[j]
+		for k := range v.places {
+			n := x[int(v.firstItem)+k]
+			if n == 0 {
+				continue
+			}
+			counts[j] += n
+			c.cost += v.places[k].price * float64(n)
+			for _, u := range v.places[k].uses {
+				c.use[w.local(u.row)] += u.amount * float64(n)
+			}
+		}
+		c.cost += v.switching(counts[j])
+		total += counts[j]
+		missing += max(0, v.least-counts[j])
+	}
+	c.unmet = w.unmet(counts)
+	c.missing = max(missing, w.least-total)
+	return c, w.charge(&c)
+}
+
+// charge adds what unmet demand and missing replicas cost and use.
+func (w *workload) charge(c *column) bool {
+	if c.unmet > 0 {
+		if math.IsInf(w.unmetCost, 1) {
+			return false
+		}
+		c.cost += w.unmetCost * c.unmet
+		if w.unmetRow != none {
+			c.use[w.local(w.unmetRow)] += c.unmet
+		}
+	}
+	if c.missing > 0 {
+		if math.IsInf(w.shortfallCost, 1) {
+			return false
+		}
+		c.cost += w.shortfallCost * float64(c.missing)
+		if w.shortfallRow != none {
+			c.use[w.local(w.shortfallRow)] += float64(c.missing)
+		}
+	}
+	return true
+}
+
+// local is the index of a row in w.rows.
+func (w *workload) local(row int32) int {
+	for i, r := range w.rows {
+		if r == row {
+			return i
+		}
+	}
+	panic("optimizer: row of another workload")
+}
+
+func (v *variant) switching(n int32) float64 {
+	if n > v.current {
+		return v.up * float64(n-v.current)
+	}
+	return v.down * float64(v.current-n)
+}
+
+// unmet is the demand left over when the redundant replicas fail.
+func (w *workload) unmet(counts []int32) float64 {
+	need := w.demand
+	if w.redundancy == 0 {
+		for j, n := range counts {
+			need -= w.variants[j].capacity * float64(n)
+		}
+	} else {
+		need -= w.servedRedundantly(counts)
+	}
+	if need <= w.epsilon() {
+		return 0
+	}
+	return need
+}
+
+func (w *workload) servedRedundantly(counts []int32) float64 {
+	served := 0.0
+	failing := w.redundancy
+	below := math.Inf(1)
+	for {
+		highest := math.Inf(-1)
+		for j := range counts {
+			if c := w.variants[j].capacity; c < below && c > highest {
+				highest = c
+			}
+		}
+		if math.IsInf(highest, -1) {
+			return served
+		}
+		for j, n := range counts {
+			if w.variants[j].capacity == highest {
+				failed := min(failing, n)
+				failing -= failed
+				served += highest * float64(n-failed)
+			}
+		}
+		below = highest
+	}
+}
+
+// epsilon is the demand that counts as served; half of what Evaluate allows, which
+// sums in another order.
+func (w *workload) epsilon() float64 { return tolerance / 2 * w.demand }
+
+// reduced is the cost of a column with its uses priced.
+func (w *workload) reduced(c *column, prices []float64) float64 {
+	value := c.cost
+	for i, r := range w.rows {
+		if c.use[i] != 0 {
+			value += prices[r] * c.use[i]
+		}
+	}
+	return value
+}

@@ -1,0 +1,195 @@
+package optimizer
+
+import (
+	"cmp"
+	"slices"
+)
+
+// core is the part of a node that matters: a plan that beats the target uses only
+// configurations whose reduced cost exceeds the least of their workload by less
+// than target − bound. Where there are few of them, the core is solved exactly.
+type core struct {
+	t *tree
+	// base is the Lagrangian bound and prices its multipliers: a plan costs base,
+	// the excess of its columns and prices·(limit − use).
+	base   float64
+	prices []float64
+	// picks and used are those of workloads with a single configuration, spent
+	// their excess and cost their cost.
+	picks  []int32
+	used   []float64
+	spent  float64
+	cost   float64
+	groups []coreGroup
+	// empty: some workload has no configuration that matters.
+	empty bool
+	// least and most are what the groups from an index on use of each row.
+	least, most [][]float64
+	steps       int
+}
+
+// coreGroup is the configurations of a workload that matters, least excess first.
+type coreGroup struct {
+	workload int
+	columns  []coreColumn
+}
+
+type coreColumn struct {
+	index  int32 // in lagrangian.columns
+	excess float64
+}
+
+const (
+	// coreColumns is the number of configurations up to which a core is tried.
+	coreColumns = 4000
+	// coreSteps limits the plain search, which suits the smallest cores.
+	coreSteps = 3000
+)
+
+// closeByCore solves the core of the node and says whether it did.
+func (t *tree) closeByCore() bool {
+	c := &core{t: t, base: t.bundle.value.bound, prices: t.bundle.prices}
+	if !c.collect() {
+		return false
+	}
+	if !c.empty && !c.search() && !c.solveProgram() {
+		return false
+	}
+	t.floor = min(t.floor, t.target())
+	return true
+}
+
+// collect enumerates the columns. It returns false if there are too many.
+func (c *core) collect() bool {
+	l := c.t.l
+	reach := c.t.target() - c.base
+	if reach > c.t.scale {
+		return false
+	}
+	c.picks = make([]int32, len(l.workloads))
+	c.used = make([]float64, len(l.rows))
+	total := 0
+	for i := range l.workloads {
+		w := &l.workloads[i]
+		lo, hi := l.bounds(w)
+		least := c.t.bundle.value.values[i]
+		columns, complete := l.pricer.enumerate(w, lo, hi, c.prices, least+reach, coreColumns-total)
+		if !complete {
+			return false
+		}
+		group := coreGroup{workload: i}
+		for k := range columns {
+			index, _ := l.intern(i, columns[k].x)
+			group.columns = append(group.columns, coreColumn{index, max(0, w.reduced(&columns[k], c.prices)-least)})
+		}
+		total += c.addGroup(group)
+	}
+	slices.SortStableFunc(c.groups, func(a, b coreGroup) int { return cmp.Compare(len(a.columns), len(b.columns)) })
+	c.sumUses()
+	return l.budget.spend(len(l.workloads) + total/10)
+}
+
+// addGroup returns the number of columns to choose among.
+func (c *core) addGroup(g coreGroup) int {
+	switch len(g.columns) {
+	case 0:
+		c.empty = true
+		return 0
+	case 1:
+		column := g.columns[0]
+		c.picks[g.workload] = column.index
+		c.spent += column.excess
+		c.cost += c.t.l.columns[g.workload][column.index].cost
+		c.use(c.used, g.workload, column.index, 1)
+		return 0
+	}
+	slices.SortStableFunc(g.columns, func(a, b coreColumn) int { return cmp.Compare(a.excess, b.excess) })
+	c.groups = append(c.groups, g)
+	return len(g.columns)
+}
+
+// use adds sign times the use of a column.
+func (c *core) use(used []float64, workload int, index int32, sign float64) {
+	column := &c.t.l.columns[workload][index]
+	for k, r := range c.t.l.workloads[workload].rows {
+		used[r] += sign * column.use[k]
+	}
+}
+
+// sumUses fills in least and most.
+func (c *core) sumUses() {
+	rows := len(c.used)
+	c.least = make([][]float64, len(c.groups)+1)
+	c.most = make([][]float64, len(c.groups)+1)
+	c.least[len(c.groups)], c.most[len(c.groups)] = make([]float64, rows), make([]float64, rows)
+	for g := len(c.groups) - 1; g >= 0; g-- {
+		c.least[g], c.most[g] = slices.Clone(c.least[g+1]), slices.Clone(c.most[g+1])
+		workload := c.groups[g].workload
+		for k, r := range c.t.l.workloads[workload].rows {
+			lowest, highest := c.columnUse(g, 0, k), c.columnUse(g, 0, k)
+			for n := range c.groups[g].columns {
+				lowest, highest = min(lowest, c.columnUse(g, n, k)), max(highest, c.columnUse(g, n, k))
+			}
+			c.least[g][r] += lowest
+			c.most[g][r] += highest
+		}
+	}
+}
+
+func (c *core) columnUse(g, n, k int) float64 {
+	group := &c.groups[g]
+	return c.t.l.columns[group.workload][group.columns[n].index].use[k]
+}
+
+// search tries all combinations depth first, the cheapest first. It returns false
+// if it took too many steps.
+func (c *core) search() bool {
+	c.steps = 0
+	used := slices.Clone(c.used)
+	c.descend(0, c.spent)
+	c.used = used
+	c.t.l.budget.spend(c.steps / 10)
+	return c.steps <= coreSteps
+}
+
+func (c *core) descend(g int, spent float64) {
+	if c.steps++; c.steps > coreSteps {
+		return
+	}
+	if !c.promising(g, spent) {
+		return
+	}
+	if g == len(c.groups) {
+		plan := cut{picks: c.picks}
+		c.t.l.sumCut(&plan)
+		c.t.offerCut(&plan)
+		return
+	}
+	group := &c.groups[g]
+	for _, column := range group.columns {
+		if c.base+spent+column.excess >= c.t.target() || c.steps > coreSteps {
+			break
+		}
+		c.use(c.used, group.workload, column.index, 1)
+		c.picks[group.workload] = column.index
+		c.descend(g+1, spent+column.excess)
+		c.use(c.used, group.workload, column.index, -1)
+	}
+}
+
+// promising says whether the rows can hold from group g on, and at a cost below the
+// target: what must stay unused has its price.
+func (c *core) promising(g int, spent float64) bool {
+	cost := c.base + spent
+	for r, row := range c.t.l.rows {
+		used := c.used[r]
+		// Exchanges leave rounding errors in used; sumCut decides.
+		if used+c.least[g][r] > row.limit*(1+1e-12)+1e-12 {
+			return false
+		}
+		if unused := row.limit - used - c.most[g][r]; unused > 0 {
+			cost += c.prices[r] * unused
+		}
+	}
+	return cost < c.t.target()
+}

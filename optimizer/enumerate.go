@@ -1,0 +1,120 @@
+package optimizer
+
+import "math"
+
+// enumeration collects configurations.
+type enumeration struct {
+	columns []column
+	limit   int
+	// overflow: there are more columns than limit.
+	overflow bool
+}
+
+// enumerationSteps is the number of search steps after which an enumeration counts
+// as overflown.
+const enumerationSteps = 200_000
+
+// enumerate returns all configurations of w within the bounds whose reduced cost is
+// at most threshold, but for those that another one beats or equals in cost and in
+// the use of every row. complete is false if there are more than limit of them.
+func (p *pricer) enumerate(w *workload, lo, hi []int32, prices []float64, threshold float64, limit int) (columns []column, complete bool) {
+	if !p.load(w, lo, hi, prices) {
+		return nil, true
+	}
+	p.collect = &enumeration{limit: limit}
+	defer func() { p.collect = nil }()
+	p.best, p.steps, p.limit = threshold+1e-12*math.Abs(threshold), 0, enumerationSteps
+	if w.single && len(w.variants) > 0 {
+		p.enumerateSingle()
+	} else if p.prepare(-1) {
+		p.search(p.root())
+	}
+	return p.collect.columns, !p.collect.overflow && p.steps <= p.limit
+}
+
+// enumerateSingle visits every number of replicas of every variant that could be
+// worth it.
+func (p *pricer) enumerateSingle() {
+	idle := false
+	for j := range p.w.variants {
+		if !p.prepare(j) {
+			continue
+		}
+		v := &p.w.variants[j]
+		most := max(p.w.redundancy, p.w.least, v.least, v.current)
+		if v.capacity > 0 && p.w.demand > 0 {
+			full := math.Ceil((p.w.demand - p.epsilon) / v.capacity)
+			most = max(most, int32(min(full, float64(unlimited-p.w.redundancy)))+p.w.redundancy)
+		}
+		for n := p.total; n <= most && p.steps <= p.limit; n++ {
+			p.steps++
+			// All variants share the configuration without replicas.
+			if n == 0 && idle {
+				continue
+			}
+			idle = idle || n == 0
+			p.evaluateSingle(n)
+		}
+	}
+}
+
+// expand collects the configuration of the current counts and all those that place
+// the same replicas elsewhere. The search has placed them where they cost least.
+func (p *pricer) expand(cost float64) {
+	p.setReplicas(p.counts)
+	p.spread(0, cost)
+}
+
+func (p *pricer) spread(j int, cost float64) {
+	for j < len(p.w.variants) && len(p.w.variants[j].places) == 1 {
+		j++
+	}
+	if j == len(p.w.variants) {
+		p.collectColumn()
+		return
+	}
+	v := &p.w.variants[j]
+	items := p.x[v.firstItem : int(v.firstItem)+len(v.places)]
+	saved := append([]int32(nil), items...)
+	total := int32(0)
+	for k, n := range saved {
+		total += n
+		cost -= p.q[int(v.firstItem)+k] * float64(n)
+	}
+	p.spreadOver(j, 0, total, cost)
+	copy(items, saved)
+}
+
+// spreadOver places left replicas of variant j from placement k on.
+func (p *pricer) spreadOver(j, k int, left int32, cost float64) {
+	v := &p.w.variants[j]
+	item := int(v.firstItem) + k
+	if k == len(v.places)-1 {
+		cost += p.q[item] * float64(left)
+		if left >= p.lo[item] && left <= p.hi[item] && cost <= p.best {
+			p.x[item] = left
+			p.spread(j+1, cost)
+		}
+		return
+	}
+	for n := p.lo[item]; n <= min(left, p.hi[item]); n++ {
+		p.steps++
+		if p.collect.overflow || p.steps > p.limit {
+			return
+		}
+		p.x[item] = n
+		p.spreadOver(j, k+1, left-n, cost+p.q[item]*float64(n))
+	}
+}
+
+func (p *pricer) collectColumn() {
+	e := p.collect
+	if len(e.columns) >= e.limit {
+		e.overflow = true
+		p.steps = p.limit + 1
+		return
+	}
+	if c, ok := p.w.newColumn(p.x); ok {
+		e.columns = append(e.columns, c)
+	}
+}

@@ -1,0 +1,210 @@
+package optimizer
+
+import (
+	"fmt"
+	"slices"
+)
+
+// tolerance is the relative accuracy of demands, the budget and proofs.
+const tolerance = 1e-9
+
+// Evaluation is what a plan costs and serves, worked out from the problem alone.
+type Evaluation struct {
+	// Objective is price + switching + unmet penalties, per hour.
+	Objective float64
+	// PricePerHour is that of the replicas only.
+	PricePerHour float64
+	// Unmet is demand not served, in requests/s, by workload.
+	Unmet []float64
+	// Shortfall is the least number of replicas to add before all declared
+	// minimums hold, by workload.
+	Shortfall []int
+	// Pools and Quotas are devices in use, whole nodes and roundings included in
+	// Pools.
+	Pools, Quotas []int
+	// Violations are the limits that the plan breaks: pools, quotas, the budget,
+	// maximums and single mixing.
+	Violations []error
+}
+
+// Evaluate says what a plan costs and serves; replicas[w][v][k] counts replicas of
+// variant v of workload w in its placement k. Demand and budget hold within 1e-9,
+// relatively. The problem must be valid. It returns an error if replicas does not
+// have the shape of the problem or has negative counts.
+func (p *Problem) Evaluate(replicas [][][]int) (Evaluation, error) {
+	if err := p.checkShape(replicas); err != nil {
+		return Evaluation{}, err
+	}
+	e := Evaluation{
+		Unmet:     make([]float64, len(p.Workloads)),
+		Shortfall: make([]int, len(p.Workloads)),
+	}
+	var prices, costs []float64
+	for i := range p.Workloads {
+		w := &p.Workloads[i]
+		counts := totals(replicas[i])
+		for j := range w.Variants {
+			v := &w.Variants[j]
+			for k, n := range replicas[i][j] {
+				prices = append(prices, float64(n)*v.Placements[k].PricePerHour)
+			}
+			costs = append(costs, switching(v, counts[j]))
+		}
+		e.Unmet[i] = max(0, w.Demand-w.served(counts))
+		if e.Unmet[i] <= tolerance*w.Demand {
+			e.Unmet[i] = 0
+		}
+		if w.Penalized {
+			costs = append(costs, w.UnmetPenalty*e.Unmet[i])
+		}
+		e.Shortfall[i] = w.shortfall(counts)
+		e.Violations = append(e.Violations, w.violations(counts)...)
+	}
+	e.PricePerHour = sum(prices)
+	e.Objective = sum(append(costs, prices...))
+	p.evaluateLimits(replicas, &e)
+	return e, nil
+}
+
+func (p *Problem) checkShape(replicas [][][]int) error {
+	if len(replicas) != len(p.Workloads) {
+		return fmt.Errorf("optimizer: replicas of %d workloads, want %d", len(replicas), len(p.Workloads))
+	}
+	for i := range p.Workloads {
+		w := &p.Workloads[i]
+		if len(replicas[i]) != len(w.Variants) {
+			return fmt.Errorf("optimizer: replicas[%d]: %d variants, want %d", i, len(replicas[i]), len(w.Variants))
+		}
+		for j := range w.Variants {
+			if len(replicas[i][j]) != len(w.Variants[j].Placements) {
+				return fmt.Errorf("optimizer: replicas[%d][%d]: %d placements, want %d", i, j, len(replicas[i][j]), len(w.Variants[j].Placements))
+			}
+			for k, n := range replicas[i][j] {
+				if n < 0 || n > maxReplicas {
+					return fmt.Errorf("optimizer: replicas[%d][%d][%d]: %d is not between 0 and %d", i, j, k, n, maxReplicas)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func totals(replicas [][]int) []int {
+	counts := make([]int, len(replicas))
+	for j := range replicas {
+		for _, n := range replicas[j] {
+			counts[j] += n
+		}
+	}
+	return counts
+}
+
+func switching(v *Variant, n int) float64 {
+	if n > v.CurrentReplicas {
+		return float64(n-v.CurrentReplicas) * v.SwitchUp
+	}
+	return float64(v.CurrentReplicas-n) * v.SwitchDown
+}
+
+// served is the capacity left when the replicas of the highest capacity fail.
+func (w *Workload) served(counts []int) float64 {
+	order := make([]int, len(counts))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch ca, cb := w.Variants[a].Capacity, w.Variants[b].Capacity; {
+		case ca > cb:
+			return -1
+		case ca < cb:
+			return 1
+		}
+		return 0
+	})
+	failing := w.Redundancy
+	var left []float64
+	for _, j := range order {
+		failed := min(failing, counts[j])
+		failing -= failed
+		left = append(left, float64(counts[j]-failed)*w.Variants[j].Capacity)
+	}
+	return sum(left)
+}
+
+func (w *Workload) shortfall(counts []int) int {
+	missing, total := 0, 0
+	for j, n := range counts {
+		missing += max(0, w.Variants[j].MinReplicas-n)
+		total += n
+	}
+	return max(missing, w.MinReplicas-total)
+}
+
+func (w *Workload) violations(counts []int) []error {
+	var broken []error
+	total, used := 0, 0
+	for j, n := range counts {
+		total += n
+		if n > 0 {
+			used++
+		}
+		if most := w.Variants[j].MaxReplicas; most.Limited && n > most.Value {
+			broken = append(broken, fmt.Errorf("optimizer: workload %q variant %q: %d replicas > maximum %d", w.Name, w.Variants[j].Name, n, most.Value))
+		}
+	}
+	if w.MaxReplicas.Limited && total > w.MaxReplicas.Value {
+		broken = append(broken, fmt.Errorf("optimizer: workload %q: %d replicas > maximum %d", w.Name, total, w.MaxReplicas.Value))
+	}
+	if w.Mixing == Single && used > 1 {
+		broken = append(broken, fmt.Errorf("optimizer: workload %q: %d variants in use, only one may be", w.Name, used))
+	}
+	return broken
+}
+
+// evaluateLimits fills in the use of pools and quotas and what breaks them or the
+// budget.
+func (p *Problem) evaluateLimits(replicas [][][]int, e *Evaluation) {
+	e.Pools = make([]int, len(p.Pools))
+	e.Quotas = make([]int, len(p.Quotas))
+	packings := make([]packing, len(p.Pools))
+	used := make([][]int, len(p.Pools))
+	for g := range p.Pools {
+		packings[g] = packPool(p, g)
+		used[g] = make([]int, len(packings[g].limits()))
+	}
+	for i := range p.Workloads {
+		for j := range p.Workloads[i].Variants {
+			v := &p.Workloads[i].Variants[j]
+			for k, n := range replicas[i][j] {
+				g := v.Placements[k].Pool
+				devices, part := packings[g].devices(v)
+				e.Pools[g] += n * devices
+				for r, row := range packings[g].limits() {
+					if part >= row.size {
+						used[g][r] += n * devices
+					}
+				}
+				for q := range p.Quotas {
+					if p.Quotas[q].Pool == g && p.Quotas[q].Namespace == p.Workloads[i].Namespace {
+						e.Quotas[q] += n * v.DevicesPerReplica
+					}
+				}
+			}
+		}
+	}
+	for g := range p.Pools {
+		for r, row := range packings[g].limits() {
+			if p.Pools[g].Limited && used[g][r] > row.devices {
+				e.Violations = append(e.Violations, fmt.Errorf("optimizer: pool %q: %d devices in use > %d usable", p.Pools[g].Name, used[g][r], row.devices))
+			}
+		}
+	}
+	for q := range p.Quotas {
+		if e.Quotas[q] > p.Quotas[q].Capacity {
+			e.Violations = append(e.Violations, fmt.Errorf("optimizer: quota of namespace %q in pool %q: %d devices in use > %d", p.Quotas[q].Namespace, p.Pools[p.Quotas[q].Pool].Name, e.Quotas[q], p.Quotas[q].Capacity))
+		}
+	}
+	if over := e.PricePerHour - p.BudgetPerHour; p.BudgetPerHour > 0 && over > tolerance*p.BudgetPerHour {
+		e.Violations = append(e.Violations, fmt.Errorf("optimizer: price %g > budget %g", e.PricePerHour, p.BudgetPerHour))
+	}
+}

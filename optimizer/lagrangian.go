@@ -1,0 +1,209 @@
+package optimizer
+
+import (
+	"math"
+)
+
+// lagrangian is the relaxation of a program that prices the coupling rows:
+//
+//	L(λ) = Σ_w min_x (cost + λ·use) − λ·limit ≤ optimum, for any λ ≥ 0.
+//
+// It keeps all configurations that pricing has come across.
+type lagrangian struct {
+	*program
+	pricer pricer
+	budget *effort
+	// columns are by workload; an index into them stays valid.
+	columns [][]column
+	hashes  [][]uint64
+	// lo and hi bound the items at the node being worked on.
+	lo, hi []int32
+}
+
+// effort is what a solve may still spend.
+type effort struct {
+	left    int
+	stop    func() bool
+	stopped bool
+}
+
+// spend takes n pricing problems from the effort and says whether to go on.
+func (e *effort) spend(n int) bool {
+	e.left -= n
+	if !e.stopped && e.stop != nil && e.stop() {
+		e.stopped = true
+	}
+	return e.left > 0 && !e.stopped
+}
+
+func (e *effort) exhausted() bool { return e.left <= 0 || e.stopped }
+
+func newLagrangian(p *program, budget *effort) *lagrangian {
+	l := &lagrangian{program: p, budget: budget}
+	l.columns = make([][]column, len(p.workloads))
+	l.hashes = make([][]uint64, len(p.workloads))
+	l.lo = make([]int32, p.items)
+	l.hi = make([]int32, p.items)
+	for i := range p.workloads {
+		w := &p.workloads[i]
+		item := w.firstItem
+		for j := range w.variants {
+			for _, at := range w.variants[j].places {
+				l.hi[item] = unlimited
+				for _, u := range at.uses {
+					if most := math.Floor(p.rows[u.row].limit / u.amount); most < float64(l.hi[item]) {
+						l.hi[item] = int32(most)
+					}
+				}
+				item++
+			}
+		}
+	}
+	return l
+}
+
+func (l *lagrangian) bounds(w *workload) (lo, hi []int32) {
+	return l.lo[w.firstItem : w.firstItem+w.items], l.hi[w.firstItem : w.firstItem+w.items]
+}
+
+// price solves the pricing problem of workload i. column is −1 if it has no
+// configuration; bound is then +Inf or, if the search was cut off, still valid.
+func (l *lagrangian) price(i int, prices []float64) (bound float64, index int32) {
+	w := &l.workloads[i]
+	lo, hi := l.bounds(w)
+	answer := l.pricer.solve(w, lo, hi, prices)
+	if !answer.found {
+		return answer.bound, -1
+	}
+	index, ok := l.intern(i, l.pricer.x)
+	if !ok {
+		return answer.bound, -1
+	}
+	return answer.bound, index
+}
+
+// intern returns the index of a configuration among the columns of workload i.
+func (l *lagrangian) intern(i int, x []int32) (int32, bool) {
+	h := uint64(0x9e3779b97f4a7c15)
+	for _, n := range x {
+		h = (h ^ uint64(n)) * 0xd6e8feb86659fd93
+		h ^= h >> 32
+	}
+	for k, other := range l.hashes[i] {
+		if other == h && sameCounts(l.columns[i][k].x, x) {
+			return int32(k), true
+		}
+	}
+	c, ok := l.workloads[i].newColumn(x)
+	if !ok {
+		return -1, false
+	}
+	l.columns[i] = append(l.columns[i], c)
+	l.hashes[i] = append(l.hashes[i], h)
+	return int32(len(l.columns[i]) - 1), true
+}
+
+func sameCounts(a, b []int32) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// fits says whether a column is within the bounds of the node.
+func (l *lagrangian) fits(i int, c *column) bool {
+	lo, hi := l.bounds(&l.workloads[i])
+	for k, n := range c.x {
+		if n < lo[k] || n > hi[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// cut is one configuration per workload; cost + Σ λ·(use − limit) is an upper bound
+// on L.
+type cut struct {
+	cost  float64
+	use   []float64
+	picks []int32
+}
+
+// evaluation is L at some prices.
+type lagrangianValue struct {
+	// bound is a lower bound on L that leaves rounding errors aside, scale the size
+	// of the terms it was summed from.
+	bound, scale float64
+	cut          cut
+	// values are the bounds by workload.
+	values []float64
+	// ok: every workload has a configuration.
+	ok bool
+}
+
+// evaluate works out L(prices) within the bounds of the node.
+func (l *lagrangian) evaluate(prices []float64) lagrangianValue {
+	v := lagrangianValue{ok: true, values: make([]float64, len(l.workloads))}
+	v.cut.picks = make([]int32, len(l.workloads))
+	var total runningSum
+	for i := range l.workloads {
+		bound, pick := l.price(i, prices)
+		v.values[i] = bound
+		v.cut.picks[i] = pick
+		if pick < 0 {
+			v.ok = false
+			if math.IsInf(bound, 1) {
+				v.bound = bound
+				return v
+			}
+		}
+		total.add(bound)
+		v.scale += math.Abs(bound)
+	}
+	for r, row := range l.rows {
+		total.add(-prices[r] * row.limit)
+		v.scale += prices[r] * row.limit
+	}
+	v.bound = total.total()
+	if v.ok {
+		l.sumCut(&v.cut)
+	}
+	return v
+}
+
+// sumCut fills in cost and use of a cut.
+func (l *lagrangian) sumCut(c *cut) {
+	var cost runningSum
+	c.use = make([]float64, len(l.rows))
+	for i, pick := range c.picks {
+		column := &l.columns[i][pick]
+		cost.add(column.cost)
+		for k, r := range l.workloads[i].rows {
+			c.use[r] += column.use[k]
+		}
+	}
+	c.cost = cost.total()
+}
+
+// feasible says whether the configurations of a cut fit together.
+func (l *lagrangian) feasible(use []float64) bool {
+	for r := range l.rows {
+		if use[r] > l.rows[r].limit {
+			return false
+		}
+	}
+	return true
+}
+
+// at is the value of a cut at some prices.
+func (l *lagrangian) at(c *cut, prices []float64) float64 {
+	value := c.cost
+	for r := range l.rows {
+		if prices[r] > 0 {
+			value += prices[r] * (c.use[r] - l.rows[r].limit)
+		}
+	}
+	return value
+}

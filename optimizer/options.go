@@ -1,0 +1,24 @@
+package optimizer
+
+import "github.com/poolwright/poolwright/optimizer/lp"
+
+// Options say how far a solve goes. The zero value asks for a proven optimum.
+type Options struct {
+	// RelativeGap ≥ 0 is the gap at which a plan counts as optimal: the search
+	// ends when (objective − bound) ≤ RelativeGap·objective. Below 1e-9 the
+	// arithmetic decides, so 0 means 1e-9.
+	RelativeGap float64
+	// Effort limits the work of the whole solve, in pricing problems of one
+	// workload (about a microsecond each); 0 means 10 million. Equal efforts give
+	// equal results on any machine, which no limit by the clock could.
+	Effort int
+	// Stop is asked now and then; once it returns true the solve ends with the
+	// best plan and bound so far. It may be nil.
+	Stop func() bool
+	// LP solves the linear programs of the exact finish; nil means the pure Go
+	// engine.
+	LP lp.Engine
+}
+
+// defaultEffort is some ten seconds.
+const defaultEffort = 10_000_000

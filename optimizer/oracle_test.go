@@ -1,0 +1,275 @@
+package optimizer
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/poolwright/poolwright/optimizer/lp"
+)
+
+// brute is a deliberately simple second solver: it tries every combination of
+// configurations.
+type brute struct {
+	p          *Problem
+	priorities []int
+	options    [][]option
+	pools      []int // first row of each pool
+	limits     []float64
+	best       []float64
+	tried      int
+}
+
+// option is a configuration of a workload with its levels (missing replicas, unmet
+// demand by priority, cost) and its use of the limits.
+type option struct {
+	levels, use []float64
+}
+
+// bruteForce returns the optimum of every level; ok is false if that would take too
+// long.
+func bruteForce(p *Problem, most int) (levels []float64, priorities []int, ok bool) {
+	b := &brute{p: p}
+	for i := range p.Workloads {
+		if !p.Workloads[i].Penalized {
+			b.priorities = append(b.priorities, p.Workloads[i].Priority)
+		}
+	}
+	slices.Sort(b.priorities)
+	b.priorities = slices.Compact(b.priorities)
+	b.addLimits()
+	combinations := 1
+	for i := range p.Workloads {
+		if !b.addOptions(i) {
+			return nil, nil, false
+		}
+		combinations *= len(b.options[i])
+		if combinations > most {
+			return nil, nil, false
+		}
+	}
+	b.try(0, make([]float64, 2+len(b.priorities)), make([]float64, len(b.limits)))
+	return b.best, b.priorities, true
+}
+
+func (b *brute) addLimits() {
+	for g := range b.p.Pools {
+		b.pools = append(b.pools, len(b.limits))
+		packing := packPool(b.p, g)
+		for _, l := range packing.limits() {
+			if b.p.Pools[g].Limited {
+				b.limits = append(b.limits, float64(l.devices))
+			}
+		}
+	}
+	for _, q := range b.p.Quotas {
+		b.limits = append(b.limits, float64(q.Capacity))
+	}
+	if b.p.BudgetPerHour > 0 {
+		b.limits = append(b.limits, b.p.BudgetPerHour*(1+1e-9))
+	}
+}
+
+// addOptions lists all configurations of workload i that some best plan could use.
+func (b *brute) addOptions(i int) bool {
+	w := &b.p.Workloads[i]
+	alone := &Problem{Workloads: []Workload{*w}}
+	for range b.p.Pools {
+		alone.Pools = append(alone.Pools, Pool{})
+	}
+	replicas := make([][]int, len(w.Variants))
+	for j := range replicas {
+		replicas[j] = make([]int, len(w.Variants[j].Placements))
+	}
+	var list []option
+	var choose func(j, k int) bool
+	choose = func(j, k int) bool {
+		if j == len(w.Variants) {
+			e, err := alone.Evaluate([][][]int{replicas})
+			if err != nil {
+				panic(err)
+			}
+			if len(e.Violations) == 0 {
+				list = append(list, b.option(i, replicas, &e))
+			}
+			return len(list) < 4000
+		}
+		v := &w.Variants[j]
+		if k == len(v.Placements) {
+			return choose(j+1, 0)
+		}
+		most := max(w.MinReplicas, v.MinReplicas, v.CurrentReplicas)
+		if v.Capacity > 0 {
+			most = max(most, int(math.Ceil(w.Demand/v.Capacity))+w.Redundancy)
+		}
+		for n := 0; n <= most; n++ {
+			replicas[j][k] = n
+			if !choose(j, k+1) {
+				return false
+			}
+		}
+		replicas[j][k] = 0
+		return true
+	}
+	ok := choose(0, 0)
+	b.options = append(b.options, list)
+	return ok
+}
+
+func (b *brute) option(i int, replicas [][]int, e *Evaluation) option {
+	w := &b.p.Workloads[i]
+	o := option{levels: make([]float64, 2+len(b.priorities)), use: make([]float64, len(b.limits))}
+	o.levels[0] = float64(e.Shortfall[0])
+	if !w.Penalized {
+		o.levels[1+slices.Index(b.priorities, w.Priority)] = e.Unmet[0]
+	}
+	o.levels[1+len(b.priorities)] = e.Objective
+	for j := range w.Variants {
+		for k, n := range replicas[j] {
+			pool := w.Variants[j].Placements[k].Pool
+			packing := packPool(b.p, pool)
+			devices, part := packing.devices(&w.Variants[j])
+			for r, l := range packing.limits() {
+				if b.p.Pools[pool].Limited && part >= l.size {
+					o.use[b.pools[pool]+r] += float64(n * devices)
+				}
+			}
+			first := len(b.limits) - len(b.p.Quotas)
+			if b.p.BudgetPerHour > 0 {
+				first--
+				o.use[len(b.limits)-1] = e.PricePerHour
+			}
+			for q, quota := range b.p.Quotas {
+				if quota.Pool == pool && quota.Namespace == w.Namespace {
+					o.use[first+q] += float64(n * w.Variants[j].DevicesPerReplica)
+				}
+			}
+		}
+	}
+	return o
+}
+
+func (b *brute) try(i int, levels, use []float64) {
+	if i == len(b.options) {
+		if b.best == nil || lexicographicallyLess(levels, b.best) {
+			b.best = slices.Clone(levels)
+		}
+		return
+	}
+	nextLevels, nextUse := make([]float64, len(levels)), make([]float64, len(use))
+next:
+	for _, o := range b.options[i] {
+		for r := range use {
+			if nextUse[r] = use[r] + o.use[r]; nextUse[r] > b.limits[r] {
+				continue next
+			}
+		}
+		for k := range levels {
+			nextLevels[k] = levels[k] + o.levels[k]
+		}
+		b.try(i+1, nextLevels, nextUse)
+	}
+}
+
+func lexicographicallyLess(a, b []float64) bool {
+	for k := range a {
+		if math.Abs(a[k]-b[k]) > 1e-9*(1+math.Abs(b[k])) {
+			return a[k] < b[k]
+		}
+	}
+	return false
+}
+
+// engines are those of this build.
+func engines() []lp.Engine {
+	all := []lp.Engine{lp.Simplex()}
+	if clp, ok := lp.Clp(); ok {
+		all = append(all, clp)
+	}
+	return all
+}
+
+func TestSolveEqualsBruteForce(t *testing.T) {
+	for _, engine := range engines() {
+		t.Run(engine.Name(), func(t *testing.T) {
+			for seed, solved := uint64(0), 0; solved < 1500; seed++ {
+				p := randomSmall(rand.New(rand.NewPCG(seed, 1)))
+				want, priorities, ok := bruteForce(p, 200_000)
+				if !ok {
+					continue
+				}
+				solved++
+				got, err := Solve(p, Options{LP: engine})
+				if err != nil {
+					t.Fatalf("seed %d: %v", seed, err)
+				}
+				compareLevels(t, seed, p, got, want, priorities)
+				checkSolution(t, p, got)
+				if t.Failed() {
+					return
+				}
+			}
+		})
+	}
+}
+
+func compareLevels(t *testing.T, seed uint64, p *Problem, s *Solution, want []float64, priorities []int) {
+	t.Helper()
+	got := make([]float64, len(want))
+	for i, a := range s.Allocations {
+		got[0] += float64(a.Shortfall)
+		if w := &p.Workloads[i]; !w.Penalized {
+			got[1+slices.Index(priorities, w.Priority)] += a.Unmet
+		}
+	}
+	last := len(got) - 1
+	got[last] = s.Objective
+	for k := range got {
+		if math.Abs(got[k]-want[k]) > 1e-9*(1+math.Abs(want[k])) {
+			t.Fatalf("seed %d: level %d: got %v, want %v\n%+v\n%+v", seed, k, got, want, p, s)
+		}
+	}
+	if s.Bound > want[last]*(1+1e-12) {
+		t.Errorf("seed %d: bound %v > optimum %v", seed, s.Bound, want[last])
+	}
+	if s.Proof != Optimal {
+		t.Errorf("seed %d: optimum not proven: %+v", seed, s)
+	}
+	for _, l := range s.Levels {
+		k := 0
+		if l.Priority > 0 {
+			k = 1 + slices.Index(priorities, l.Priority)
+		}
+		if l.Bound > want[k]*(1+1e-9) || math.Abs(l.Unmet-want[k]) > 1e-9*(1+want[k]) {
+			t.Errorf("seed %d: level %+v, want %v", seed, l, want[k])
+		}
+	}
+}
+
+// checkSolution checks what holds for every solution.
+func checkSolution(t *testing.T, p *Problem, s *Solution) {
+	t.Helper()
+	replicas := make([][][]int, len(s.Allocations))
+	for i := range s.Allocations {
+		replicas[i] = s.Allocations[i].Replicas
+	}
+	e, err := p.Evaluate(replicas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, broken := range e.Violations {
+		t.Error(broken)
+	}
+	if e.Objective != s.Objective || e.PricePerHour != s.PricePerHour {
+		t.Errorf("objective %v, price %v; evaluated %v, %v", s.Objective, s.PricePerHour, e.Objective, e.PricePerHour)
+	}
+	if s.Bound > s.Objective || s.Bound < 0 {
+		t.Errorf("bound %v of objective %v", s.Bound, s.Objective)
+	}
+	for g := range s.Pools {
+		if s.Pools[g].Used != e.Pools[g] || !(s.Pools[g].ShadowPrice >= 0) {
+			t.Errorf("pool %d: %+v, evaluated %d in use", g, s.Pools[g], e.Pools[g])
+		}
+	}
+}

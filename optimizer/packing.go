@@ -1,0 +1,200 @@
+package optimizer
+
+import (
+	"fmt"
+	"slices"
+)
+
+// packing says how replicas occupy the devices of one pool.
+//
+// A pool with nodes of D devices has ⌊N/D⌋ whole nodes and one partial node of
+// the devices left over. A replica is a part per node, each of ⌈devices/nodes⌉
+// devices; parts of a node or more take whole nodes. When the sizes of the other
+// parts divide D and one another, any set of parts fits exactly when, for every
+// size s, the parts of size s and larger together need at most
+//
+//	⌊N/D⌋·D + ⌊(N mod D)/s⌋·s
+//
+// devices: parts placed in descending order of size leave no gap that is too
+// small. Sizes that are no such chain are rounded up to one.
+type packing struct {
+	// node is D, 0 where nodes do not matter.
+	node int
+	// sizes are the chain, increasing; the last one is node.
+	sizes []int
+	// whole is ⌊N/D⌋·D and rest N mod D. A pool without nodes is all rest, in
+	// parts of one device.
+	whole, rest int
+	// rounded: some size was rounded up although the sizes could mix more tightly.
+	rounded bool
+}
+
+// packPool chooses the packing of a pool for the replicas placed in it.
+func packPool(p *Problem, pool int) packing {
+	g := &p.Pools[pool]
+	if g.DevicesPerNode == 0 {
+		return packing{rest: g.Capacity}
+	}
+	k := packing{node: g.DevicesPerNode}
+	k.whole = g.Capacity / k.node * k.node
+	k.rest = g.Capacity - k.whole
+	if !g.Limited {
+		return k
+	}
+	parts := partSizes(p, pool)
+	k.sizes = cheapestChain(parts, k.node)
+	k.rounded = wasteful(parts, k)
+	return k
+}
+
+// partSizes lists the distinct sizes below a node, increasing.
+func partSizes(p *Problem, pool int) []int {
+	node := p.Pools[pool].DevicesPerNode
+	var sizes []int
+	for i := range p.Workloads {
+		for j := range p.Workloads[i].Variants {
+			v := &p.Workloads[i].Variants[j]
+			for _, place := range v.Placements {
+				if part := partOf(v); place.Pool == pool && part > 0 && part < node {
+					sizes = append(sizes, part)
+				}
+			}
+		}
+	}
+	slices.Sort(sizes)
+	return slices.Compact(sizes)
+}
+
+func partOf(v *Variant) int {
+	return ceilDiv(v.DevicesPerReplica, max(v.NodesPerReplica, 1))
+}
+
+func ceilDiv(a, b int) int { return (a + b - 1) / b }
+
+// cheapestChain returns divisors of node, each dividing the next and ending in
+// node, that waste the least when sizes are rounded up to them: the shortest path
+// over divisors by the sum of (rounded − size)/size.
+func cheapestChain(sizes []int, node int) []int {
+	divisors := divisorsOf(node)
+	waste := make([]float64, len(divisors))
+	before := make([]int, len(divisors))
+	for i, d := range divisors {
+		waste[i], before[i] = roundingWaste(sizes, 0, d), -1
+		for j, e := range divisors[:i] {
+			if d%e != 0 {
+				continue
+			}
+			if w := waste[j] + roundingWaste(sizes, e, d); w < waste[i] {
+				waste[i], before[i] = w, j
+			}
+		}
+	}
+	var chain []int
+	for i := len(divisors) - 1; i >= 0; i = before[i] {
+		chain = append(chain, divisors[i])
+	}
+	slices.Reverse(chain)
+	return chain
+}
+
+// roundingWaste is the relative waste of rounding the sizes in (above, to] to to.
+func roundingWaste(sizes []int, above, to int) float64 {
+	waste := 0.0
+	for _, s := range sizes {
+		if s > above && s <= to {
+			waste += float64(to-s) / float64(s)
+		}
+	}
+	return waste
+}
+
+func divisorsOf(n int) []int {
+	var divisors []int
+	for d := 1; d*d <= n; d++ {
+		if n%d == 0 {
+			divisors = append(divisors, d)
+			if d*d != n {
+				divisors = append(divisors, n/d)
+			}
+		}
+	}
+	slices.Sort(divisors)
+	return divisors
+}
+
+// wasteful says whether rounding may forbid what would fit. It can't where one
+// size alone shares nodes and as many parts fit a node as without rounding.
+func wasteful(parts []int, k packing) bool {
+	for _, s := range parts {
+		class := k.class(s)
+		if class == s {
+			continue
+		}
+		if len(parts) > 1 || k.node/s != k.node/class || k.rest/s != k.rest/class {
+			return true
+		}
+	}
+	return false
+}
+
+// class is the size to which a part below a node is rounded.
+func (k *packing) class(part int) int {
+	for _, s := range k.sizes {
+		if s >= part {
+			return s
+		}
+	}
+	return part
+}
+
+// devices is what a replica of the variant occupies, and part the size of its
+// parts; at or above node they take whole nodes.
+func (k *packing) devices(v *Variant) (devices, part int) {
+	if k.node == 0 || v.DevicesPerReplica == 0 {
+		return v.DevicesPerReplica, 1
+	}
+	nodes := max(v.NodesPerReplica, 1)
+	part = partOf(v)
+	if part >= k.node {
+		return nodes * ceilDiv(part, k.node) * k.node, k.node
+	}
+	part = k.class(part)
+	return nodes * part, part
+}
+
+// limit is the capacity for parts of at least the size.
+type limit struct {
+	size, devices int
+}
+
+// limits are the rows of the pool: the first one for all parts, the others where
+// the partial node is of less use to larger parts.
+func (k *packing) limits() []limit {
+	if k.node == 0 {
+		return []limit{{size: 1, devices: k.rest}}
+	}
+	var rows []limit
+	for _, s := range k.sizes {
+		devices := k.whole + k.rest/s*s
+		if s == k.node {
+			devices = k.whole
+		}
+		if len(rows) == 0 || devices < rows[len(rows)-1].devices {
+			rows = append(rows, limit{size: s, devices: devices})
+		}
+	}
+	return rows
+}
+
+// notes lists the declared restrictions of the packings.
+func packingNotes(p *Problem, packings []packing) []string {
+	var notes []string
+	for i := range packings {
+		if packings[i].rounded {
+			notes = append(notes, fmt.Sprintf(
+				"pool %q: replica sizes that do not divide one another and the %d devices of a node are rounded up to %v; objective and bound hold under this restriction",
+				p.Pools[i].Name, packings[i].node, packings[i].sizes))
+		}
+	}
+	return notes
+}

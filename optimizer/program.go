@@ -1,0 +1,327 @@
+package optimizer
+
+import (
+	"math"
+	"slices"
+)
+
+// A program is one stage of a solve: workloads that are independent of one another
+// but for coupling rows, each Σ use ≤ limit.
+type program struct {
+	rows      []couplingRow
+	workloads []workload
+	// items is the number of all (variant, placement) pairs.
+	items int
+}
+
+// rowKind says what a coupling row limits.
+type rowKind int
+
+const (
+	poolRow rowKind = iota
+	quotaRow
+	budgetRow
+	// unmetRow keeps the unmet demand of a settled level.
+	unmetRow
+	// shortfallRow keeps the settled number of missing replicas.
+	shortfallRow
+)
+
+type couplingRow struct {
+	kind rowKind
+	// index is the pool, quota or priority.
+	index int
+	limit float64
+}
+
+// workload is a workload within a stage.
+type workload struct {
+	demand           float64
+	redundancy       int32
+	least, most      int32
+	single           bool
+	variants         []variant
+	firstItem, items int
+	rows             []int32 // the coupling rows it may use, increasing
+	unmetRow         int32   // row of its unmet demand, or none
+	unmetCost        float64 // cost of one request/s not served; +Inf: must be served
+	shortfallRow     int32   // row of its missing replicas, or none
+	shortfallCost    float64 // cost of a missing replica; +Inf: minimums are hard
+	leastOfVariants  int32
+	money            float64 // 1 if prices count in this stage, else 0
+}
+
+// none is a row that does not exist.
+const none = int32(-1)
+
+// unlimited stands for no bound on replicas; sums of a few still fit.
+const unlimited = int32(1 << 26)
+
+type variant struct {
+	capacity    float64
+	least, most int32
+	current     int32
+	up, down    float64 // 0 in stages without money
+	firstItem   int32   // within the workload
+	places      []place
+}
+
+type place struct {
+	price float64 // 0 in stages without money
+	uses  []use
+}
+
+// use is what one replica takes of a coupling row.
+type use struct {
+	row    int32
+	amount float64
+}
+
+// stage is what a program minimises, and what earlier stages have settled.
+type stage struct {
+	// kind and priority: replicas missing, unmet demand of a priority, or money.
+	kind     stageKind
+	priority int
+	// elastic: minimums may be missed, at most shortfall in total where settled.
+	elastic          bool
+	shortfall        float64
+	shortfallSettled bool
+	// settled has the unmet demand of the priorities before; all further ones are
+	// free. In the money stage all priorities are settled.
+	settled map[int]float64
+}
+
+type stageKind int
+
+const (
+	moneyStage stageKind = iota
+	unmetStage
+	shortfallStage
+)
+
+// newProgram builds the program of a stage.
+func newProgram(p *Problem, packings []packing, s stage) *program {
+	b := &programBuilder{problem: p, stage: s, program: &program{}, packings: packings, unmetRows: map[int]int32{}, quotasOf: map[string][]int{}}
+	b.addRows()
+	b.program.workloads = make([]workload, len(p.Workloads))
+	for i := range p.Workloads {
+		b.addWorkload(&p.Workloads[i], &b.program.workloads[i])
+	}
+	b.program.tightenRows()
+	return b.program
+}
+
+type programBuilder struct {
+	problem   *Problem
+	stage     stage
+	packings  []packing
+	program   *program
+	poolRows  [][]limit
+	poolFirst []int32
+	quotasOf  map[string][]int
+	quotaRows []int32
+	budgetRow int32
+	unmetRows map[int]int32
+	shortfall int32
+}
+
+func (b *programBuilder) add(row couplingRow) int32 {
+	b.program.rows = append(b.program.rows, row)
+	return int32(len(b.program.rows) - 1)
+}
+
+func (b *programBuilder) addRows() {
+	for g := range b.problem.Pools {
+		b.poolFirst = append(b.poolFirst, int32(len(b.program.rows)))
+		b.poolRows = append(b.poolRows, nil)
+		if !b.problem.Pools[g].Limited {
+			continue
+		}
+		b.poolRows[g] = b.packings[g].limits()
+		for _, l := range b.poolRows[g] {
+			b.add(couplingRow{kind: poolRow, index: g, limit: float64(l.devices)})
+		}
+	}
+	for q, quota := range b.problem.Quotas {
+		b.quotasOf[quota.Namespace] = append(b.quotasOf[quota.Namespace], q)
+		b.quotaRows = append(b.quotaRows, b.add(couplingRow{kind: quotaRow, index: q, limit: float64(quota.Capacity)}))
+	}
+	b.budgetRow = none
+	if budget := b.problem.BudgetPerHour; budget > 0 {
+		// Half the tolerance of Evaluate, which sums in another order.
+		b.budgetRow = b.add(couplingRow{kind: budgetRow, limit: budget * (1 + tolerance/2)})
+	}
+	b.addSettledRows()
+}
+
+// addSettledRows keeps what earlier stages have reached where that is not 0, which
+// needs no row.
+func (b *programBuilder) addSettledRows() {
+	for _, priority := range sortedKeys(b.stage.settled) {
+		if unmet := b.stage.settled[priority]; unmet > 0 {
+			b.unmetRows[priority] = b.add(couplingRow{kind: unmetRow, index: priority, limit: unmet * (1 + tolerance)})
+		}
+	}
+	b.shortfall = none
+	if b.stage.elastic && b.stage.shortfallSettled {
+		b.shortfall = b.add(couplingRow{kind: shortfallRow, limit: b.stage.shortfall})
+	}
+}
+
+func sortedKeys(m map[int]float64) []int {
+	keys := make([]int, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (b *programBuilder) addWorkload(from *Workload, w *workload) {
+	w.redundancy = int32(from.Redundancy)
+	w.demand = from.Demand
+	w.least, w.most = int32(from.MinReplicas), upper(from.MaxReplicas)
+	w.single = from.Mixing == Single
+	w.firstItem = b.program.items
+	if b.stage.kind == moneyStage {
+		w.money = 1
+	}
+	b.setUnmet(from, w)
+	b.setShortfall(w)
+	w.variants = make([]variant, len(from.Variants))
+	quotas := b.quotasOf[from.Namespace]
+	for j := range from.Variants {
+		b.addVariant(&from.Variants[j], &w.variants[j], w, quotas)
+	}
+	for _, row := range []int32{w.unmetRow, w.shortfallRow} {
+		if row != none {
+			w.rows = append(w.rows, row)
+		}
+	}
+	slices.Sort(w.rows)
+	w.rows = slices.Compact(w.rows)
+	b.program.items += w.items
+}
+
+// setUnmet decides what unmet demand costs in this stage. Where it is free, the
+// demand does not matter.
+func (b *programBuilder) setUnmet(from *Workload, w *workload) {
+	w.unmetRow = none
+	limit, settled := b.stage.settled[from.Priority]
+	switch {
+	case from.Penalized:
+		w.unmetCost = w.money * from.UnmetPenalty
+	case settled && limit > 0:
+		w.unmetRow = b.unmetRows[from.Priority]
+	case settled:
+		w.unmetCost = math.Inf(1)
+	case b.stage.kind == unmetStage && from.Priority == b.stage.priority:
+		w.unmetCost = 1
+	}
+	if w.unmetCost == 0 && w.unmetRow == none {
+		w.demand = 0
+	}
+}
+
+func (b *programBuilder) setShortfall(w *workload) {
+	w.shortfallRow = none
+	switch {
+	case !b.stage.elastic:
+		w.shortfallCost = math.Inf(1)
+	case b.stage.kind == shortfallStage:
+		w.shortfallCost = 1
+	default:
+		w.shortfallRow = b.shortfall
+	}
+}
+
+func upper(b Bound) int32 {
+	if b.Limited {
+		return int32(b.Value)
+	}
+	return unlimited
+}
+
+func (b *programBuilder) addVariant(from *Variant, v *variant, w *workload, quotas []int) {
+	v.capacity = from.Capacity
+	v.least, v.most = int32(from.MinReplicas), upper(from.MaxReplicas)
+	v.current = int32(from.CurrentReplicas)
+	v.up, v.down = w.money*from.SwitchUp, w.money*from.SwitchDown
+	v.firstItem = int32(w.items)
+	w.leastOfVariants += v.least
+	w.items += len(from.Placements)
+	v.places = make([]place, len(from.Placements))
+	for k, placement := range from.Placements {
+		at := &v.places[k]
+		at.price = w.money * placement.PricePerHour
+		devices, part := b.packings[placement.Pool].devices(from)
+		for r, l := range b.poolRows[placement.Pool] {
+			if part >= l.size && devices > 0 {
+				at.uses = append(at.uses, use{b.poolFirst[placement.Pool] + int32(r), float64(devices)})
+			}
+		}
+		for _, q := range quotas {
+			if b.problem.Quotas[q].Pool == placement.Pool && from.DevicesPerReplica > 0 {
+				at.uses = append(at.uses, use{b.quotaRows[q], float64(from.DevicesPerReplica)})
+			}
+		}
+		if b.budgetRow != none && placement.PricePerHour > 0 {
+			at.uses = append(at.uses, use{b.budgetRow, placement.PricePerHour})
+		}
+		for _, u := range at.uses {
+			w.rows = append(w.rows, u.row)
+		}
+	}
+}
+
+// tightenRows lowers limits on devices to what sums of replica sizes can reach.
+func (p *program) tightenRows() {
+	sizes := make([][]int, len(p.rows))
+	for i := range p.workloads {
+		for j := range p.workloads[i].variants {
+			for _, at := range p.workloads[i].variants[j].places {
+				for _, u := range at.uses {
+					size := int(u.amount)
+					if kind := p.rows[u.row].kind; (kind == poolRow || kind == quotaRow) && !slices.Contains(sizes[u.row], size) {
+						sizes[u.row] = append(sizes[u.row], size)
+					}
+				}
+			}
+		}
+	}
+	for r := range p.rows {
+		slices.Sort(sizes[r])
+		if kind := p.rows[r].kind; kind == poolRow || kind == quotaRow {
+			p.rows[r].limit = float64(reachable(int(p.rows[r].limit), sizes[r]))
+		}
+	}
+}
+
+// reachable is the largest sum ≤ limit of any number of the sizes.
+func reachable(limit int, sizes []int) int {
+	const most = 1 << 16
+	if len(sizes) == 0 || sizes[0] == 1 {
+		return limit
+	}
+	if limit > most {
+		divisor := sizes[0]
+		for _, s := range sizes[1:] {
+			for s != 0 {
+				divisor, s = s, divisor%s
+			}
+		}
+		return limit / divisor * divisor
+	}
+	reached := make([]bool, limit+1)
+	reached[0] = true
+	best := 0
+	for total := 1; total <= limit; total++ {
+		for _, s := range sizes {
+			if s <= total && reached[total-s] {
+				reached[total], best = true, total
+				break
+			}
+		}
+	}
+	return best
+}

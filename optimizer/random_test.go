@@ -1,0 +1,89 @@
+package optimizer
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// randomSmall draws a problem that brute force can solve, with every kind of
+// constraint now and then.
+func randomSmall(r *rand.Rand) *Problem {
+	p := &Problem{}
+	chance := func(probability float64) bool { return r.Float64() < probability }
+	for g := range 1 + r.IntN(3) {
+		pool := Pool{Name: fmt.Sprint("g", g), Limited: chance(0.8), Capacity: r.IntN(14)}
+		if chance(0.3) {
+			pool.DevicesPerNode = []int{2, 4, 6, 8}[r.IntN(4)]
+		}
+		p.Pools = append(p.Pools, pool)
+	}
+	namespaces := []string{"a", "b"}
+	for _, namespace := range namespaces {
+		for g := range p.Pools {
+			if chance(0.15) {
+				p.Quotas = append(p.Quotas, Quota{Namespace: namespace, Pool: g, Capacity: r.IntN(10)})
+			}
+		}
+	}
+	if chance(0.2) {
+		p.BudgetPerHour = float64(5+r.IntN(300)) / 10
+	}
+	priorities := 1 + r.IntN(3)
+	penalized := []float64{0, 0.5, 1}[r.IntN(3)]
+	for i := range 1 + r.IntN(4) {
+		w := Workload{
+			Name: fmt.Sprint("w", i), Namespace: namespaces[r.IntN(2)],
+			Priority: 1 + r.IntN(priorities), Demand: float64(r.IntN(80)) / 10,
+		}
+		if chance(penalized) {
+			w.Penalized, w.UnmetPenalty = true, float64(r.IntN(60))/10
+		}
+		if chance(0.2) {
+			w.Mixing = Single
+		}
+		if chance(0.2) {
+			w.Redundancy = 1 + r.IntN(2)
+		}
+		if chance(0.15) {
+			w.MinReplicas = r.IntN(4)
+		}
+		if chance(0.15) {
+			w.MaxReplicas = Bound{Limited: true, Value: w.MinReplicas + r.IntN(4)}
+		}
+		for j := range 1 + r.IntN(3) {
+			w.Variants = append(w.Variants, randomVariant(r, p, j))
+		}
+		p.Workloads = append(p.Workloads, w)
+	}
+	return p
+}
+
+func randomVariant(r *rand.Rand, p *Problem, j int) Variant {
+	chance := func(probability float64) bool { return r.Float64() < probability }
+	v := Variant{
+		Name: fmt.Sprint("v", j), Capacity: float64(10+r.IntN(50)) / 10,
+		DevicesPerReplica: []int{1, 1, 2, 2, 3, 4, 8}[r.IntN(7)],
+	}
+	if chance(0.3) {
+		v.NodesPerReplica = 1 + r.IntN(2)
+	}
+	if chance(0.1) {
+		v.MinReplicas = r.IntN(3)
+		if chance(0.3) {
+			v.Capacity = 0
+		}
+	}
+	if chance(0.15) {
+		v.MaxReplicas = Bound{Limited: true, Value: v.MinReplicas + r.IntN(3)}
+	}
+	if chance(0.4) {
+		v.CurrentReplicas = r.IntN(4)
+		v.SwitchUp, v.SwitchDown = float64(r.IntN(20))/10, float64(r.IntN(60))/10
+	}
+	for g := range r.Perm(len(p.Pools)) {
+		if len(v.Placements) == 0 || chance(0.2) {
+			v.Placements = append(v.Placements, Placement{Pool: g, PricePerHour: float64(r.IntN(90)) / 10})
+		}
+	}
+	return v
+}

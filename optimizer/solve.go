@@ -1,0 +1,286 @@
+package optimizer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/poolwright/poolwright/optimizer/lp"
+)
+
+// Solve finds the cheapest plan and proves how good it is.
+//
+// It returns an error only if the problem or the options are not valid, as
+// Validate says. Demand that can't be served, minimums that can't hold and limits
+// reached are outcomes in the Solution. Equal arguments give bit-equal solutions
+// as long as Options.Stop does not end the search.
+func Solve(p *Problem, o Options) (*Solution, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if math.IsNaN(o.RelativeGap) || o.RelativeGap < 0 {
+		return nil, fmt.Errorf("optimizer: relative gap %g is not a number ≥ 0", o.RelativeGap)
+	}
+	if o.Effort < 0 {
+		return nil, fmt.Errorf("optimizer: effort %d < 0", o.Effort)
+	}
+	if o.Effort == 0 {
+		o.Effort = defaultEffort
+	}
+	if o.LP == nil {
+		o.LP = lp.Simplex()
+	}
+	s := &solver{canonical: canonicalize(p), options: o, budget: &effort{left: o.Effort, stop: o.Stop}}
+	for g := range s.canonical.Pools {
+		s.packings = append(s.packings, packPool(&s.canonical.Problem, g))
+	}
+	s.stages()
+	return s.solution(p)
+}
+
+// solver carries a solve through its stages.
+type solver struct {
+	canonical *canonical
+	packings  []packing
+	options   Options
+	budget    *effort
+
+	// plan is the best plan so far, by item.
+	plan   []int32
+	levels []Level
+	// money is the outcome of the last stage and program its program.
+	money   result
+	program *program
+}
+
+// stages first tries to serve everything, which is the usual case. Only if that
+// fails are the levels above cost settled one by one.
+func (s *solver) stages() {
+	all := stage{settled: map[int]float64{}}
+	priorities := s.priorities()
+	for _, priority := range priorities {
+		all.settled[priority] = 0
+	}
+	if s.run(all, true); s.plan != nil {
+		return
+	}
+	s.plan = make([]int32, s.program.items)
+	settled := stage{kind: shortfallStage, elastic: true, settled: map[int]float64{}}
+	s.settleShortfall(&settled)
+	settled.kind = unmetStage
+	for _, priority := range priorities {
+		settled.priority = priority
+		level := s.settle(settled)
+		settled.settled[priority] = level.Unmet
+		s.addLevel(priority, level)
+	}
+	settled.kind, settled.priority = moneyStage, 0
+	s.run(settled, false)
+}
+
+// priorities are those of workloads whose unmet demand has no price, increasing.
+func (s *solver) priorities() []int {
+	var priorities []int
+	for i := range s.canonical.Workloads {
+		if w := &s.canonical.Workloads[i]; !w.Penalized && w.Demand > 0 {
+			priorities = append(priorities, w.Priority)
+		}
+	}
+	slices.Sort(priorities)
+	return slices.Compact(priorities)
+}
+
+func (s *solver) settleShortfall(next *stage) {
+	level := s.settle(*next)
+	s.addLevel(0, level)
+	next.shortfall, next.shortfallSettled = math.Round(level.Unmet), true
+	next.elastic = next.shortfall > 0
+}
+
+// settle minimises one level, starting from the plan so far.
+func (s *solver) settle(at stage) Level {
+	s.run(at, false)
+	level := Level{Unmet: s.money.best.cost, Bound: min(proven(s.money.bound), s.money.best.cost)}
+	level.Gap = gapOf(level.Unmet, level.Bound)
+	return level
+}
+
+func (s *solver) addLevel(priority int, level Level) {
+	level.Priority = priority
+	if level.Unmet > 0 {
+		s.levels = append(s.levels, level)
+	}
+}
+
+// proven is a bound less the tolerance of the arithmetic behind it.
+func proven(bound float64) float64 { return max(0, bound-tolerance*math.Abs(bound)) }
+
+func gapOf(objective, bound float64) float64 {
+	if objective == bound {
+		return 0
+	}
+	return (objective - bound) / math.Abs(objective)
+}
+
+// run solves the program of a stage from the plan so far and keeps what it finds.
+// A tentative run gives up where a first plan isn't found at the root.
+func (s *solver) run(at stage, tentative bool) {
+	s.program = newProgram(&s.canonical.Problem, s.packings, at)
+	l := newLagrangian(s.program, s.budget)
+	t := newTree(l, s.options.RelativeGap, s.options.LP)
+	if s.plan != nil {
+		t.offerPlan(s.plan)
+	}
+	s.money = t.solve(tentative)
+	if s.money.best != nil {
+		s.plan = l.items(s.money.best)
+	}
+}
+
+// items spells an assignment out by item.
+func (l *lagrangian) items(a *assignment) []int32 {
+	x := make([]int32, l.program.items)
+	for i, pick := range a.picks {
+		copy(x[l.workloads[i].firstItem:], l.columns[i][pick].x)
+	}
+	return x
+}
+
+// offerPlan takes a plan of an earlier stage.
+func (t *tree) offerPlan(x []int32) {
+	c := cut{picks: make([]int32, len(t.l.workloads))}
+	for i := range t.l.workloads {
+		w := &t.l.workloads[i]
+		pick, ok := t.l.intern(i, x[w.firstItem:w.firstItem+w.items])
+		if !ok {
+			return
+		}
+		c.picks[i] = pick
+	}
+	t.l.sumCut(&c)
+	t.offerCut(&c)
+}
+
+// solve runs the tree. Costs are never negative, so a plan without cost needs no
+// search.
+func (t *tree) solve(tentative bool) result {
+	if t.best != nil && t.best.cost == 0 {
+		return result{best: t.best, prices: t.bundle.prices}
+	}
+	t.floor = math.Inf(1)
+	if t.root() && (t.best != nil || !tentative) {
+		t.run()
+	}
+	prices := t.rootPrices
+	if prices == nil {
+		prices = t.bundle.prices
+	}
+	return result{best: t.best, bound: max(0, t.bound()), prices: prices}
+}
+
+// solution reports the plan in the terms of the original problem.
+func (s *solver) solution(p *Problem) (*Solution, error) {
+	replicas := s.canonical.restore(s.replicas())
+	e, err := p.Evaluate(replicas)
+	if err != nil {
+		return nil, fmt.Errorf("optimizer: own plan: %w", err)
+	}
+	out := &Solution{
+		Objective: e.Objective, PricePerHour: e.PricePerHour, Levels: s.levels,
+		Stopped: s.budget.stopped, Notes: packingNotes(p, s.originalPackings()),
+		Allocations: make([]Allocation, len(p.Workloads)),
+	}
+	out.Bound = min(proven(s.money.bound), out.Objective)
+	out.Gap = gapOf(out.Objective, out.Bound)
+	shortfall, unmet := 0, 0.0
+	for i := range p.Workloads {
+		out.Allocations[i] = Allocation{Replicas: replicas[i], Unmet: e.Unmet[i], Shortfall: e.Shortfall[i]}
+		shortfall += e.Shortfall[i]
+		unmet = max(unmet, e.Unmet[i])
+	}
+	switch {
+	case shortfall > 0:
+		out.Demand = Infeasible
+	case unmet > 0:
+		out.Demand = Partial
+	}
+	// Bounds are lowered by the tolerance, which the gap asked for does not include.
+	wanted := max(s.options.RelativeGap, tolerance) + 2*tolerance
+	if out.Gap > wanted || slices.ContainsFunc(out.Levels, func(l Level) bool { return l.Gap > wanted }) {
+		out.Proof = Feasible
+	}
+	s.addPrices(p, out, &e)
+	return out, nil
+}
+
+// replicas are those of the plan in canonical order.
+func (s *solver) replicas() [][][]int {
+	out := make([][][]int, len(s.canonical.Workloads))
+	item := 0
+	for i := range out {
+		w := &s.canonical.Workloads[i]
+		out[i] = make([][]int, len(w.Variants))
+		for j := range w.Variants {
+			out[i][j] = make([]int, len(w.Variants[j].Placements))
+			for k := range out[i][j] {
+				out[i][j][k] = int(s.plan[item])
+				item++
+			}
+		}
+	}
+	return out
+}
+
+func (s *solver) originalPackings() []packing {
+	packings := make([]packing, len(s.packings))
+	for i, from := range s.canonical.pools {
+		packings[from] = s.packings[i]
+	}
+	return packings
+}
+
+// addPrices reports the use of limits with the multipliers at the root.
+func (s *solver) addPrices(p *Problem, out *Solution, e *Evaluation) {
+	out.Pools = make([]Usage, len(p.Pools))
+	out.Quotas = make([]Usage, len(p.Quotas))
+	for g := range out.Pools {
+		out.Pools[g].Used = e.Pools[g]
+	}
+	for q := range out.Quotas {
+		out.Quotas[q].Used = e.Quotas[q]
+	}
+	for r, row := range s.program.rows {
+		price := s.money.prices[r]
+		switch row.kind {
+		case poolRow:
+			out.Pools[s.canonical.pools[row.index]].ShadowPrice += price
+		case quotaRow:
+			out.Quotas[s.canonical.quotas[row.index]].ShadowPrice += price
+		case budgetRow:
+			out.BudgetShadowPrice += price
+		}
+	}
+	for i, from := range s.canonical.workloads {
+		w := &s.program.workloads[i]
+		out.Allocations[from].MarginalPrice = make([]float64, len(w.variants))
+		for j, variant := range s.canonical.variants[i] {
+			out.Allocations[from].MarginalPrice[variant] = w.variants[j].marginalPrice(s.money.prices)
+		}
+	}
+}
+
+// marginalPrice is the cost of one request/s at the cheapest placement.
+func (v *variant) marginalPrice(prices []float64) float64 {
+	least := math.Inf(1)
+	for _, at := range v.places {
+		q := at.price
+		for _, u := range at.uses {
+			q += u.amount * prices[u.row]
+		}
+		least = min(least, q)
+	}
+	if v.capacity == 0 {
+		return math.Inf(1)
+	}
+	return least / v.capacity
+}

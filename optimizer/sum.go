@@ -1,0 +1,66 @@
+package optimizer
+
+import "math"
+
+// sum is the correctly rounded sum of finite terms, so that their order does not
+// matter (Shewchuk, Adaptive Precision Floating-Point Arithmetic, 1997).
+func sum(terms []float64) float64 {
+	var parts []float64
+	for _, x := range terms {
+		kept := parts[:0]
+		for _, y := range parts {
+			if math.Abs(x) < math.Abs(y) {
+				x, y = y, x
+			}
+			high := x + y
+			if low := y - (high - x); low != 0 {
+				kept = append(kept, low)
+			}
+			x = high
+		}
+		parts = append(kept, x)
+	}
+	return roundParts(parts)
+}
+
+// roundParts adds parts of increasing magnitude that do not overlap, rounding once.
+func roundParts(parts []float64) float64 {
+	if len(parts) == 0 {
+		return 0
+	}
+	i := len(parts) - 1
+	high, low := parts[i], 0.0
+	for i > 0 {
+		i--
+		x, y := high, parts[i]
+		high = x + y
+		if low = y - (high - x); low != 0 {
+			break
+		}
+	}
+	// A tie is broken by the sign of what follows.
+	if i > 0 && (low < 0) == (parts[i-1] < 0) && low != 0 {
+		if twice := 2 * low; high+twice-high == twice {
+			high += twice
+		}
+	}
+	return high
+}
+
+// runningSum is a compensated sum (Neumaier 1974): its error does not grow with
+// the number of terms.
+type runningSum struct {
+	value, rest float64
+}
+
+func (s *runningSum) add(x float64) {
+	t := s.value + x
+	if math.Abs(s.value) >= math.Abs(x) {
+		s.rest += (s.value - t) + x
+	} else {
+		s.rest += (x - t) + s.value
+	}
+	s.value = t
+}
+
+func (s *runningSum) total() float64 { return s.value + s.rest }
