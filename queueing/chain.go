@@ -35,8 +35,9 @@ type steadyState struct {
 	running, runningVariance, queued float64
 	// empty and blocked are the probabilities of an empty and of a full replica.
 	empty, blocked float64
-	// open is the probability that an accepted request finds a free place in the batch.
-	open float64
+	// open and idle are the probabilities that an accepted request finds a free place
+	// in the batch, and nobody there.
+	open, idle float64
 	// service is the mean time in the batch.
 	service float64
 	wait    queueWait
@@ -81,7 +82,7 @@ func (c *chain) solve(arrivals float64) steadyState {
 		arrivals = 0
 	}
 	if arrivals < leastRatio*c.rate[1] {
-		return steadyState{throughput: arrivals, empty: 1, open: 1, service: c.period[1]}
+		return steadyState{throughput: arrivals, empty: 1, open: 1, idle: 1, service: c.period[1]}
 	}
 	arrivals = min(arrivals, mostRatio*c.saturation())
 
@@ -112,6 +113,7 @@ func (c *chain) solve(arrivals float64) steadyState {
 	s.empty = math.Exp(-reference) / total
 	s.blocked = tailScale * tail.top / total
 	s.open = belowTotal / accepted
+	s.idle = math.Exp(-reference) / accepted
 	s.service = s.running / s.throughput
 	s.wait = newQueueWait(tail, c.saturation(), c.places)
 	s.wait.probability = tailScale * tail.accepted / accepted

@@ -45,6 +45,7 @@ func oracle(c *chain, arrivals float64) steadyState {
 	s.service = s.running / s.throughput
 	accepted := s.wait.probability
 	s.open /= accepted
+	s.idle = s.empty / accepted
 	s.wait.probability = (accepted - s.open*accepted) / accepted
 	return s
 }
@@ -84,6 +85,7 @@ func TestChainEqualsOracle(t *testing.T) {
 		requireNear(t, want.empty, got.empty, "empty")
 		requireNear(t, want.blocked, got.blocked, "blocked")
 		requireNear(t, want.open, got.open, "open")
+		requireNear(t, want.idle, got.idle, "idle")
 		requireNear(t, want.wait.probability, got.wait.probability, "wait probability")
 		require.InEpsilon(t, want.throughput, got.throughput, 1e-10)
 		require.InEpsilon(t, want.service, got.service, 1e-10)
@@ -119,7 +121,7 @@ func TestChainExtremeRates(t *testing.T) {
 		c := newChain(3, places, func(n int) float64 { return 1 })
 		for _, arrivals := range []float64{0, math.SmallestNonzeroFloat64, 1e-120, 1e-90, 1e90, math.MaxFloat64, math.Inf(1)} {
 			s := c.solve(arrivals)
-			for _, v := range []float64{s.throughput, s.running, s.queued, s.empty, s.blocked, s.open, s.service, s.wait.probability} {
+			for _, v := range []float64{s.throughput, s.running, s.queued, s.empty, s.blocked, s.open, s.idle, s.service, s.wait.probability} {
 				require.False(t, math.IsNaN(v) || math.IsInf(v, 0) || v < 0, "places %v, arrivals %v: %+v", places, arrivals, s)
 			}
 			require.InEpsilon(t, 1, s.service, 1e-12)

@@ -118,9 +118,10 @@ func (m continuousBatching) latencies(s steadyState) latencies {
 	}
 }
 
-// stretch returns the factor (ca²+cs²)/2 by which the wait differs from that of
-// Poisson arrivals and exponential service: A. O. Allen, "Probability, Statistics,
-// and Queueing Theory" (1990), the Allen–Cunneen approximation.
+// stretch returns the factor (ca²+cs²)/2 by which the wait with unlimited places
+// differs from that of Poisson arrivals and exponential service: A. O. Allen,
+// "Probability, Statistics, and Queueing Theory" (1990), the Allen–Cunneen
+// approximation. Blocking stays that of the chain.
 func (m continuousBatching) stretch(s steadyState) float64 {
 	decode := s.service - m.prefill
 	serviceSCV := (m.outputSCV*decode*decode + m.prefillVariance()) / (s.service * s.service)
@@ -145,19 +146,20 @@ type firstToken struct {
 // least what requests spend in the batch without decoding, which is more than that
 // where the token budget binds.
 //
-// Blocking, prompts are computed one after the other, before all decoding: a queue
-// of one server with the mean wait of J. F. C. Kingman, "The single server queue in
+// Blocking, prompts are computed one after the other, in iterations of their own and
+// before all decoding: a queue of one server with the mean wait of J. F. C. Kingman, "The single server queue in
 // heavy traffic" (1961).
 func (m continuousBatching) firstToken(s steadyState, itl float64) (t firstToken, variance float64) {
 	n := min(max(s.running+s.open, 1), m.decoding)
 	iteration := m.iteration(n)
 	variance = m.prefillVariance()
+	base := min(m.profile.Alpha, m.profile.Gamma)
 	queue := 0.0
 	switch {
 	case m.in == 0:
 		t.prefill = iteration
 	case m.mode == Blocking:
-		t.prefill = m.prefill
+		t.prefill = m.prefill + m.profile.Alpha - base
 		var queueVariance float64
 		queue, queueVariance = m.prefillQueue(s.throughput)
 		variance += queueVariance
@@ -166,14 +168,11 @@ func (m continuousBatching) firstToken(s steadyState, itl float64) (t firstToken
 		if room := m.budget - n; m.prompt > 0 {
 			chunks = max(1, math.Ceil(m.prompt/room))
 		}
-		own := chunks*iteration + m.prefill - min(m.profile.Alpha, m.profile.Gamma)
+		own := chunks*iteration + m.prefill - base
 		t.prefill = max(own, s.service-m.out*itl)
 	}
 	// An iteration is seen at a random moment by those who find it running.
-	busy := 1 - s.empty/(1-s.blocked)
-	if s.empty == 1 {
-		busy = 0
-	}
+	busy := 1 - s.idle
 	varyingPrefill := varyingShare(m.inputSCV) * m.prefillVarying
 	t.constant = m.profile.TTFTOffset + t.prefill - varyingPrefill
 	t.varying = varyingPrefill + busy*iteration/2 + queue

@@ -50,7 +50,9 @@ type Performance struct {
 	Service Seconds
 	// Prefill is the mean time of a prefill, including interference.
 	Prefill Seconds
-	// Wait, TTFT, ITL and E2E are distributions over accepted requests.
+	// Wait, TTFT, ITL and E2E are distributions over accepted requests: the time
+	// until a place in the batch is free, until the first token, the mean time
+	// between the tokens of one request, and until the last token.
 	Wait, TTFT, ITL, E2E Latency
 }
 

@@ -25,7 +25,7 @@ const (
 	// ContinuousBatching is Poolwright's own model and the default.
 	ContinuousBatching ServiceModel = iota
 	// LLMDV0 is the first model of the llm-d/inferno family: Alpha, Beta; at most
-	// ten times MaxBatch requests inside.
+	// ten times MaxBatch requests inside, whatever MaxQueue says. TTFT is its wait.
 	LLMDV0
 	// LLMDV1 is its four-parameter model: Alpha, Beta, Gamma per prefill, Delta per
 	// prompt token and request.
@@ -33,7 +33,8 @@ const (
 	// LLMDV2 is its three-parameter model: Alpha, Beta per computed token, Gamma
 	// per KV token.
 	LLMDV2
-	// LLMDV3 is LLMDV2 with chunked prefill.
+	// LLMDV3 is LLMDV2 with chunked prefill, in iterations of MaxBatchedTokens (8192
+	// if that is 0).
 	LLMDV3
 )
 
@@ -48,7 +49,7 @@ const (
 )
 
 // Profile holds the measured coefficients of one (model, accelerator,
-// parallelism). All are in seconds (per the unit given) and ≥ 0.
+// parallelism). All are in seconds (per the unit given), ≥ 0 and ≤ 1e6.
 //
 // For [ContinuousBatching] an iteration with b running requests, c context
 // tokens in total and p prefill tokens takes
@@ -87,11 +88,12 @@ type Waiting struct {
 	Places int
 }
 
-// Replica is what is fixed about one replica.
+// Replica is what is fixed about one replica. The models of the llm-d family know
+// nothing of KVCacheTokens, PrefillMode and AcceptedTokens.
 type Replica struct {
 	Model   ServiceModel
 	Profile Profile
-	// MaxBatch is the most requests that run together, ≥ 1.
+	// MaxBatch is the most requests that run together, from 1 to MaxBatchLimit.
 	MaxBatch int
 	// MaxQueue is the number of waiting places.
 	MaxQueue Waiting

@@ -2,8 +2,13 @@ package queueing
 
 import "math"
 
-// rootTolerance is the relative width at which a bracket counts as a point.
-const rootTolerance = 1e-14
+const (
+	// rootTolerance is the width of a bracket, relative to its place, at which it
+	// counts as a point.
+	rootTolerance = 1e-14
+	// bracketTolerance is the same relative to the first bracket, for roots near 0.
+	bracketTolerance = 1e-18
+)
 
 // findRoot narrows the bracket between an argument where f ≤ 0 and one where
 // f > 0 and returns the end where f ≤ 0. It needs no derivative, never leaves the
@@ -15,7 +20,7 @@ const rootTolerance = 1e-14
 func findRoot(f func(float64) float64, holds, fails, fHolds, fFails float64) float64 {
 	x1, f1 := holds, fHolds
 	x2, f2 := fails, fFails
-	step := 0.5
+	step, narrow := 0.5, bracketTolerance*math.Abs(fails-holds)
 	for f1 != 0 {
 		x := x1 + step*(x2-x1)
 		fx := f(x)
@@ -27,7 +32,7 @@ func findRoot(f func(float64) float64, holds, fails, fHolds, fFails float64) flo
 		x1, f1 = x, fx
 
 		width := math.Abs(x2 - x1)
-		least := rootTolerance * max(math.Abs(x1), math.Abs(x2)) / width
+		least := (rootTolerance*max(math.Abs(x1), math.Abs(x2)) + narrow) / width
 		if !(least < 0.5) {
 			break
 		}

@@ -38,11 +38,18 @@ func newQueueWait(t tailSum, rate, places float64) queueWait {
 	}
 }
 
-// stretched returns the wait with all times multiplied by factor. Factor 0 means
-// that nobody waits.
+// stretched returns the wait with times multiplied by a factor ≥ 0, less so as the
+// places fill up: those that wait find the share f = μ·mean/Q of the places taken,
+// its own included, and it is f/(1-f) that grows by the factor. So a full queue
+// takes as long as its places, however variable the load. Factor 0 means that
+// nobody waits.
 func (w queueWait) stretched(factor float64) queueWait {
-	if factor == 0 {
+	if factor == 0 || w.probability == 0 {
 		return queueWait{}
+	}
+	if !math.IsInf(w.places, 1) {
+		taken := min(w.rate*w.mean/w.places, 1)
+		factor /= 1 - taken + factor*taken
 	}
 	w.mean *= factor
 	w.variance *= factor * factor
