@@ -9,15 +9,9 @@ type matrix struct {
 	rows        int
 	start, row  []int32
 	coefficient []float64
-	byRow       [][]element
 	// rowScale and columnScale are powers of two, so that scaling is exact: a
 	// scaled coefficient is rowScale·a·columnScale, a scaled column x/columnScale.
 	rowScale, columnScale []float64
-}
-
-type element struct {
-	variable    int32
-	coefficient float64
 }
 
 // scalingPasses suffices to bring typical problems within a factor of four of the
@@ -25,12 +19,11 @@ type element struct {
 const scalingPasses = 3
 
 func newMatrix(g *program) matrix {
-	m := matrix{rows: g.rows(), start: []int32{0}, byRow: make([][]element, g.rows())}
+	m := matrix{rows: g.rows(), start: []int32{0}}
 	for i := range m.rows {
 		m.row = append(m.row, int32(i))
 		m.coefficient = append(m.coefficient, -1)
 		m.start = append(m.start, int32(i+1))
-		m.byRow[i] = append(m.byRow[i], element{int32(i), -1})
 	}
 	m.scaleRows(g)
 	m.grow(g)
@@ -90,7 +83,6 @@ func (m *matrix) grow(g *program) {
 			a := coefficients[k] * m.rowScale[i] * scale
 			m.row = append(m.row, i)
 			m.coefficient = append(m.coefficient, a)
-			m.byRow[i] = append(m.byRow[i], element{int32(m.rows + j), a})
 		}
 		m.start = append(m.start, int32(len(m.row)))
 	}
@@ -100,6 +92,26 @@ func (m *matrix) grow(g *program) {
 func (m *matrix) entries(variable int) ([]int32, []float64) {
 	from, to := m.start[variable], m.start[variable+1]
 	return m.row[from:to], m.coefficient[from:to]
+}
+
+// costScale returns the power of two that brings a typical scaled cost, by the
+// geometric mean, near one; the largest stays below 2e4 times that, because
+// reduced costs carry its rounding errors.
+func (m *matrix) costScale(g *program) float64 {
+	exponents, count, largest := 0, 0, 0.0
+	for j, c := range g.cost {
+		if c == 0 {
+			continue
+		}
+		c *= m.columnScale[j]
+		exponents += math.Ilogb(c)
+		count++
+		largest = max(largest, math.Abs(c))
+	}
+	if count == 0 {
+		return 1
+	}
+	return powerOfTwo(1 / max(math.Ldexp(1, exponents/count), 1e-4*largest))
 }
 
 // powerOfTwo rounds a positive number to a power of two near it.

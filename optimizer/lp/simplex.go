@@ -25,18 +25,26 @@ func (simplexEngine) New(p *Problem) (Solver, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	given := newProgram(p)
+	return newSimplex(newProgram(p)), nil
+}
+
+// newSimplex takes over a program that has been checked.
+func newSimplex(given program) *simplex {
 	s := &simplex{given: given, matrix: newMatrix(&given), basis: newBasis(given.rows())}
 	m := given.rows()
 	s.column, s.delta, s.multiplier = make([]float64, m), make([]float64, m), make([]float64, m)
 	s.weight, s.dual = make([]float64, m), make([]float64, m)
+	s.byRow = make([][]element, m)
+	for i := range m {
+		s.byRow[i] = []element{{int32(i), -1}}
+	}
 	s.grow(m)
 	for i := range m {
 		s.loadRow(i)
 		s.place[i] = basic
 	}
 	s.loadColumns(0)
-	return s, nil
+	return s
 }
 
 // place says where a variable is.
@@ -71,6 +79,9 @@ type simplex struct {
 	matrix
 	basis
 
+	// byRow holds the entries of the matrix row by row.
+	byRow [][]element
+
 	lower, upper, cost []float64
 	// shift is added to the cost while the dual method runs.
 	shift []float64
@@ -98,6 +109,22 @@ type simplex struct {
 	dual              []float64
 }
 
+// element is an entry of a row.
+type element struct {
+	variable    int32
+	coefficient float64
+}
+
+// indexRows takes over the entries of the variables from the first on.
+func (s *simplex) indexRows(first int) {
+	for v := first; v < len(s.start)-1; v++ {
+		rows, coefficients := s.entries(v)
+		for k, i := range rows {
+			s.byRow[i] = append(s.byRow[i], element{int32(v), coefficients[k]})
+		}
+	}
+}
+
 // grow lengthens the arrays per variable.
 func (s *simplex) grow(variables int) {
 	more := variables - len(s.cost)
@@ -117,6 +144,7 @@ func (s *simplex) grow(variables int) {
 func (s *simplex) loadColumns(first int) {
 	n := s.given.columns()
 	s.matrix.grow(&s.given)
+	s.indexRows(s.rows + first)
 	s.grow(s.rows + n)
 	s.x = append(s.x, make([]float64, n-len(s.x))...)
 	s.reportedCosts = append(s.reportedCosts, make([]float64, n-len(s.reportedCosts))...)
@@ -241,19 +269,7 @@ func (s *simplex) setTolerance(tolerance float64) {
 		return
 	}
 	s.tolerance, s.costsMoved = tolerance, false
-	exponents, count, largest := 0, 0, 0.0
-	for _, c := range s.cost {
-		if c != 0 {
-			exponents += math.Ilogb(c)
-			count++
-			largest = max(largest, math.Abs(c))
-		}
-	}
-	typical := 1.0
-	if count > 0 {
-		// Reduced costs carry the rounding errors of the largest costs.
-		typical = max(math.Ldexp(1, exponents/count), 1e-4*largest)
-	}
+	typical := 1 / s.costScale(&s.given)
 	for v, c := range s.cost {
 		s.slack[v] = tolerance * (typical + math.Abs(c))
 	}
