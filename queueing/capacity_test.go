@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -162,5 +163,14 @@ func TestLimitString(t *testing.T) {
 	} {
 		require.Equal(t, want, l.String())
 	}
-	require.Equal(t, "saturated", queueing.Saturated.String())
+}
+
+func TestOutcomeString(t *testing.T) {
+	for o, want := range []string{"steady", "saturated", "unservable", "Outcome(3)"} {
+		require.Equal(t, want, queueing.Outcome(o).String())
+	}
+}
+
+func TestDuration(t *testing.T) {
+	require.Equal(t, 1500*time.Microsecond, queueing.Seconds(0.0015).Duration())
 }

@@ -100,21 +100,13 @@ func (m continuousBatching) itlAt(n float64) float64 {
 func (m continuousBatching) latencies(s steadyState) latencies {
 	itl := min((s.service-m.prefill)/m.out, m.itlAt(m.decoding))
 	wait := s.wait.stretched(m.stretch(s))
-	first, variance := m.firstToken(s, itl)
-
-	decode := (m.out - 1) * itl
-	varying := varyingShare(m.outputSCV) * decode
-	decodeVariance := m.outputSCV * (m.out * itl) * (m.out * itl)
-	if decode == 0 {
-		decodeVariance = 0
-	}
+	prefill, first := m.firstToken(s, itl)
 	return latencies{
-		prefill: first.prefill,
-		wait:    latencyAfterWait(wait, 0, 0, 0),
-		ttft:    latencyAfterWait(wait, first.constant, first.varying, variance),
+		prefill: prefill,
+		wait:    latencyAfterWait(wait, duration{}),
+		ttft:    latencyAfterWait(wait, first),
 		itl:     itlLatency(s, itl, m.decoding, m.itlAt),
-		e2e: latencyAfterWait(wait, first.constant+decode-varying, first.varying+varying,
-			variance+decodeVariance),
+		e2e:     latencyAfterWait(wait, first.plus(proportional((m.out-1)*itl, m.outputSCV))),
 	}
 }
 
@@ -132,66 +124,55 @@ func (m continuousBatching) prefillVariance() float64 {
 	return m.inputSCV * m.prefillVarying * m.prefillVarying
 }
 
-// firstToken is the mean time to first token apart from the wait for a place.
-type firstToken struct {
-	prefill           float64
-	constant, varying float64
-}
-
-// firstToken returns that time and its variance: the rest of the iteration that a
-// request finds running, and its own prefill.
-//
-// Chunked, a prompt of x tokens takes ⌈x/(budget - n)⌉ iterations of n others, and
-// P but for what of its base γ the iteration base α already covers. It takes at
-// least what requests spend in the batch without decoding, which is more than that
-// where the token budget binds.
-//
-// Blocking, prompts are computed one after the other, in iterations of their own and
-// before all decoding: a queue of one server with the mean wait of J. F. C. Kingman, "The single server queue in
-// heavy traffic" (1961).
-func (m continuousBatching) firstToken(s steadyState, itl float64) (t firstToken, variance float64) {
+// firstToken returns the mean time of a prefill, and the time to first token but for
+// the wait for a place in the batch: the rest of the iteration that a request finds
+// running, its prefill and, in blocking mode, those of others.
+func (m continuousBatching) firstToken(s steadyState, itl float64) (prefill float64, first duration) {
 	n := min(max(s.running+s.open, 1), m.decoding)
 	iteration := m.iteration(n)
-	variance = m.prefillVariance()
+	prefill = max(m.ownPrefill(n, iteration), s.service-m.out*itl)
+	first = duration{constant: m.profile.TTFTOffset + prefill - m.prefillVarying}
+	first = first.plus(proportional(m.prefillVarying, m.inputSCV))
+	// Those who find an iteration running see it at a random moment.
+	busy := 1 - s.idle
+	first = first.plus(duration{varying: busy * iteration / 2, variance: busy * iteration * iteration / 12})
+	if m.mode == Blocking {
+		first = first.plus(m.prefillQueue(s))
+	}
+	return prefill, first
+}
+
+// ownPrefill returns the time that a request's own prompt takes with n running. The
+// bases of an iteration and of a prefill are one: only the longer counts.
+//
+// Chunked, x tokens take ⌈x/(budget - n)⌉ iterations of n others and P. Blocking, they
+// take an iteration of their own.
+func (m continuousBatching) ownPrefill(n, iteration float64) float64 {
 	base := min(m.profile.Alpha, m.profile.Gamma)
-	queue := 0.0
 	switch {
 	case m.in == 0:
-		t.prefill = iteration
+		return iteration
 	case m.mode == Blocking:
-		t.prefill = m.prefill + m.profile.Alpha - base
-		var queueVariance float64
-		queue, queueVariance = m.prefillQueue(s.throughput)
-		variance += queueVariance
-	default:
-		chunks := 1.0
-		if room := m.budget - n; m.prompt > 0 {
-			chunks = max(1, math.Ceil(m.prompt/room))
-		}
-		own := chunks*iteration + m.prefill - base
-		t.prefill = max(own, s.service-m.out*itl)
+		return m.profile.Alpha + m.prefill - base
+	case m.prompt == 0:
+		return iteration + m.prefill - base
 	}
-	// An iteration is seen at a random moment by those who find it running.
-	busy := 1 - s.idle
-	varyingPrefill := varyingShare(m.inputSCV) * m.prefillVarying
-	t.constant = m.profile.TTFTOffset + t.prefill - varyingPrefill
-	t.varying = varyingPrefill + busy*iteration/2 + queue
-	return t, variance + busy*iteration*iteration/12
+	chunks := max(1, math.Ceil(m.prompt/(m.budget-n)))
+	return chunks*iteration + m.prefill - base
 }
 
-// prefillQueue returns mean and variance of the wait for the prefill of others.
-// Waiting is exponential for those that wait, whose share is the load.
-func (m continuousBatching) prefillQueue(throughput float64) (mean, variance float64) {
-	load := throughput * m.prefill
+// prefillQueue returns the wait for the prefills of others in blocking mode, where
+// prompts are computed one after the other before all decoding: a single server
+// with the mean wait of J. F. C. Kingman, "The single server queue in heavy
+// traffic" (1961). It is exponential for those that wait, whose share is the load,
+// and no longer than the prefills of all requests in the batch.
+func (m continuousBatching) prefillQueue(s steadyState) duration {
+	load := s.throughput * m.prefill
 	if load == 0 {
-		return 0, 0
+		return duration{}
 	}
 	prefillSCV := m.prefillVariance() / (m.prefill * m.prefill)
-	mean = load / (1 - load) * m.prefill * (m.arrivalSCV + prefillSCV) / 2
-	return mean, mean * mean * (2/load - 1)
+	mean := load / max(1-load, 0) * m.prefill * (m.arrivalSCV + prefillSCV) / 2
+	mean = min(mean, s.running*m.prefill)
+	return duration{varying: mean, variance: mean * mean * max(2/load-1, 0)}
 }
-
-// varyingShare is the share of a time with the given SCV that varies: below an SCV
-// of 1 a time is taken as a constant plus an exponential part, above as a gamma
-// variable.
-func varyingShare(scv float64) float64 { return min(1, math.Sqrt(scv)) }

@@ -34,27 +34,40 @@ func exponentialLatency(mean float64) Latency {
 	return Latency{mean: mean, direct: matchGamma(0, mean, mean*mean)}
 }
 
-// varyingLatency is shift plus a gamma variable of the given mean and variance.
-func varyingLatency(shift, mean, variance float64) Latency {
-	return Latency{mean: shift + max(mean, 0), direct: matchGamma(shift, mean, variance)}
+// duration is a time of which a part is constant; the rest has a mean and a
+// variance.
+type duration struct{ constant, varying, variance float64 }
+
+// plus returns the sum of independent durations.
+func (d duration) plus(e duration) duration {
+	return duration{d.constant + e.constant, d.varying + e.varying, d.variance + e.variance}
 }
 
-// latencyAfterWait is a wait followed by shift plus a varying time of the given
-// mean and variance, which do not depend on the wait.
-func latencyAfterWait(w queueWait, shift, mean, variance float64) Latency {
-	l := Latency{
-		mean:   w.probability*w.mean + shift + mean,
-		direct: matchGamma(shift, mean, variance),
-	}
+// proportional returns the duration of work on something of the given SCV: up to an
+// SCV of 1 a constant plus an exponential part, above that a gamma variable.
+func proportional(mean, scv float64) duration {
+	varying := min(1, math.Sqrt(scv)) * mean
+	return duration{mean - varying, varying, scv * mean * mean}
+}
+
+// varyingLatency is a duration by itself.
+func varyingLatency(d duration) Latency {
+	return Latency{mean: d.constant + d.varying, direct: matchGamma(d.constant, d.varying, d.variance)}
+}
+
+// latencyAfterWait is a wait followed by a duration that does not depend on it.
+func latencyAfterWait(w queueWait, d duration) Latency {
+	l := varyingLatency(d)
 	if w.probability == 0 {
 		return l
 	}
+	l.mean += w.probability * w.mean
 	l.delayedShare = w.probability
 	if l.direct.constant() {
 		l.delayed, l.exact, l.wait = l.direct, true, w
 		return l
 	}
-	l.delayed = matchGamma(shift, mean+w.mean, variance+w.variance)
+	l.delayed = matchGamma(d.constant, d.varying+w.mean, d.variance+w.variance)
 	return l
 }
 

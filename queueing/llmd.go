@@ -29,12 +29,12 @@ func (m llmd) sizing() sizing { return sizing{leastLoad: 0.001, tokenRateLoad: 0
 // start of service to the first token.
 func (m llmd) assemble(s steadyState, prefill, first, itl float64, itlAt func(n float64) float64) latencies {
 	decode := max(s.service-prefill, 0)
-	varying := varyingShare(m.outputSCV) * decode
+	rest := duration{constant: s.service - decode}
 	return latencies{
 		prefill: prefill,
-		wait:    latencyAfterWait(s.wait, 0, 0, 0),
-		ttft:    latencyAfterWait(s.wait, first, 0, 0),
+		wait:    latencyAfterWait(s.wait, duration{}),
+		ttft:    latencyAfterWait(s.wait, duration{constant: first}),
 		itl:     itlLatency(s, itl, m.batch, itlAt),
-		e2e:     latencyAfterWait(s.wait, s.service-varying, varying, m.outputSCV*decode*decode),
+		e2e:     latencyAfterWait(s.wait, rest.plus(proportional(decode, m.outputSCV))),
 	}
 }

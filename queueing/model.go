@@ -94,5 +94,5 @@ func itlLatency(s steadyState, mean, batch float64, itlAt func(n float64) float6
 	lower := min(max(typical-deviation, 1), batch)
 	upper := min(max(typical+deviation, 1), batch)
 	half := (itlAt(upper) - itlAt(lower)) / 2
-	return varyingLatency(least, mean-least, itlVariation*half*half)
+	return varyingLatency(duration{least, mean - least, itlVariation * half * half})
 }

@@ -1,0 +1,47 @@
+package queueing
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestChunks searches the least number of chunks from below.
+func TestChunks(t *testing.T) {
+	for _, in := range []Tokens{0, 1, 7, 256, 5000, 8192, 60_000} {
+		for _, out := range []Tokens{1, 3, 128, 1024} {
+			m := newLLMDV3(Replica{MaxBatch: 512}, Shape{InputTokens: in, OutputTokens: out})
+			for _, n := range []float64{0.2, 1, 1.5, 2, 64, 200.3, 512} {
+				least := 1.0
+				for math.Floor((least+m.out)*(8192-m.in/least)/(m.in+m.out)) < n {
+					least++
+				}
+				require.Equal(t, least, m.chunks(n), "in=%v out=%v n=%v", in, out, n)
+			}
+		}
+	}
+}
+
+// TestBudgetOfReplica: the replica's own budget replaces the family's.
+func TestBudgetOfReplica(t *testing.T) {
+	shape := Shape{InputTokens: 4000, OutputTokens: 100}
+	small := newLLMDV3(Replica{MaxBatch: 8, MaxBatchedTokens: 512}, shape)
+	// Eight chunks of 500 tokens leave too little for the decoding of one request.
+	require.Equal(t, 9.0, small.chunks(1))
+	require.Equal(t, 1.0, newLLMDV3(Replica{MaxBatch: 8}, shape).chunks(1))
+}
+
+// TestSingleToken: the family's four-parameter model decodes once where there is
+// no prompt, and never where the prefill makes the only token.
+func TestSingleToken(t *testing.T) {
+	r := Replica{Model: LLMDV1, Profile: Profile{Alpha: 0.01, Beta: 0.001, Gamma: 0.1}, MaxBatch: 4}
+	require.InEpsilon(t, 0.014, newLLMDV1(r, Shape{OutputTokens: 1}).serviceTime(4), 1e-12)
+	require.InEpsilon(t, 0.1, newLLMDV1(r, Shape{InputTokens: 9, OutputTokens: 1}).serviceTime(4), 1e-12)
+
+	s, err := NewStation(r, Shape{OutputTokens: 1})
+	require.NoError(t, err)
+	// The time in service says nothing about the batch then: it is the mean.
+	p := s.Evaluate(100)
+	require.InEpsilon(t, 0.01+0.001*p.Running, float64(p.ITL.Mean()), 1e-12)
+}
