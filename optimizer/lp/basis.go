@@ -5,12 +5,8 @@ import (
 	"slices"
 )
 
-const (
-	// refactorAfter bounds the updates of an inverse between two factorisations.
-	refactorAfter = 100
-	// singular is the magnitude below which a scaled pivot is taken for zero.
-	singular = 1e-9
-)
+// singular is the magnitude below which a scaled pivot is taken for zero.
+const singular = 1e-9
 
 // basis is a set of variables, one per row, whose columns form a regular matrix,
 // with the inverse of that matrix. The inverse is dense: at the sizes of the

@@ -21,22 +21,37 @@ func (p *Problem) check() error {
 	}
 	var errs []error
 	for i := range p.RowLower {
-		errs = append(errs, checkBounds("row", i, p.RowLower[i], p.RowUpper[i]))
+		if err := checkBounds("row", i, p.RowLower[i], p.RowUpper[i]); err != nil {
+			errs = append(errs, err)
+		}
 	}
-	for j := range p.Columns {
-		c := &p.Columns[j]
-		errs = append(errs, checkBounds("column", j, c.Lower, c.Upper), c.check(j, len(p.RowLower)))
+	return errors.Join(append(errs, checkColumns(p.Columns, 0, len(p.RowLower)))...)
+}
+
+// checkColumns reports every mistake in columns whose numbers start at first.
+func checkColumns(columns []Column, first, rows int) error {
+	var errs []error
+	for k := range columns {
+		c, j := &columns[k], first+k
+		if err := checkBounds("column", j, c.Lower, c.Upper); err != nil {
+			errs = append(errs, err)
+		}
+		if !usable(c.Cost) {
+			errs = append(errs, fmt.Errorf("lp: column %d: cost %v must be finite and below %g in magnitude", j, c.Cost, float64(infinite)))
+		}
+		if err := c.checkEntries(j, rows); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
 }
 
-// check reports the mistakes in a column but for its bounds; j names it.
-func (c *Column) check(j, rows int) error {
-	var errs []error
-	errs = append(errs, checkFinite(c.Cost, "column %d: cost", j))
+// checkEntries reports the mistakes in a column's coefficients; j names it.
+func (c *Column) checkEntries(j, rows int) error {
 	if len(c.Rows) != len(c.Values) {
-		return errors.Join(append(errs, fmt.Errorf("lp: column %d: %d rows but %d values", j, len(c.Rows), len(c.Values)))...)
+		return fmt.Errorf("lp: column %d: %d rows but %d values", j, len(c.Rows), len(c.Values))
 	}
+	var errs []error
 	previous := int32(-1)
 	for k, i := range c.Rows {
 		switch {
@@ -45,11 +60,16 @@ func (c *Column) check(j, rows int) error {
 		case i <= previous:
 			errs = append(errs, fmt.Errorf("lp: column %d: row %d does not follow row %d in increasing order", j, i, previous))
 		}
-		errs = append(errs, checkFinite(c.Values[k], "column %d, row %d: coefficient", j, i))
+		if !usable(c.Values[k]) {
+			errs = append(errs, fmt.Errorf("lp: column %d, row %d: coefficient %v must be finite and below %g in magnitude", j, i, c.Values[k], float64(infinite)))
+		}
 		previous = i
 	}
 	return errors.Join(errs...)
 }
+
+// usable reports whether a cost or coefficient is a number within the limits.
+func usable(value float64) bool { return math.Abs(value) < infinite }
 
 // checkBounds refuses bounds that no value can lie between.
 func checkBounds(kind string, index int, lower, upper float64) error {
@@ -69,13 +89,6 @@ func checkBoundValues(kind string, index int, lower, upper float64) error {
 		return fmt.Errorf("lp: %s %d: lower bound %v must be a number below %g", kind, index, lower, float64(infinite))
 	case math.IsNaN(upper) || upper <= -infinite:
 		return fmt.Errorf("lp: %s %d: upper bound %v must be a number above %g", kind, index, upper, -float64(infinite))
-	}
-	return nil
-}
-
-func checkFinite(value float64, format string, args ...any) error {
-	if math.IsNaN(value) || math.Abs(value) >= infinite {
-		return fmt.Errorf("lp: %s %v must be finite and below %g in magnitude", fmt.Sprintf(format, args...), value, float64(infinite))
 	}
 	return nil
 }

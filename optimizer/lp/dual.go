@@ -17,7 +17,11 @@ func (s *simplex) runDual() outcome {
 	s.weigh()
 	stalled, apart := 0, false
 	for {
-		bland := stalled > 2*stallLimit
+		if stalled > s.patience && !apart {
+			s.spreadReduced()
+			apart = true
+		}
+		bland := stalled > 2*s.patience
 		position := s.violated(bland)
 		if position < 0 {
 			return done
@@ -25,43 +29,46 @@ func (s *simplex) runDual() outcome {
 		if s.iterations >= s.limit {
 			return exhausted
 		}
-		if s.updates >= refactorAfter {
+		if s.updates >= s.refactorAfter {
 			s.restoreDual()
 			continue
 		}
-		if stalled > stallLimit && !apart {
-			s.spreadReduced()
-			apart = true
-		}
-		excess := s.violation(int(s.head[position]))
-		s.computePivotRow(position)
-		entering := s.dualRatio(position, excess, bland)
-		if entering < 0 || math.Abs(s.pivotRow.value[entering]) < safePivot || !s.enter(entering) {
-			if s.updates > 0 {
-				s.restoreDual()
-				continue
-			}
-			if entering < 0 && s.unreachable(position) {
-				return blocked
-			}
-			if entering < 0 || !s.enter(entering) {
-				return inaccurate
-			}
-		}
-		if math.Abs(s.reduced[entering]) > s.slack[entering] {
+		gain, result := s.iterateDual(position, bland)
+		switch {
+		case result == inaccurate && s.updates > 0:
+			s.restoreDual()
+		case result != done:
+			return result
+		case gain:
 			stalled = 0
-		} else {
+		default:
 			stalled++
 		}
-		s.dualStep(position, entering)
 	}
 }
 
-// restoreDual refreshes the inverse and all that depends on it.
+// iterateDual lets the variable at a position leave and returns whether the
+// objective gains. It is inaccurate, and changes nothing, where a fresh inverse
+// should decide.
+func (s *simplex) iterateDual(position int, bland bool) (gain bool, result outcome) {
+	s.computePivotRow(position)
+	entering := s.dualRatio(position, bland)
+	switch fresh := s.updates == 0; {
+	case entering < 0 && fresh && s.unreachable(position):
+		return false, blocked
+	case entering < 0,
+		!fresh && math.Abs(s.pivotRow.value[entering]) < safePivot,
+		!s.enter(entering):
+		return false, inaccurate
+	}
+	gain = math.Abs(s.reduced[entering]) > s.slack[entering]
+	s.dualStep(position, entering)
+	return gain, done
+}
+
+// restoreDual refreshes the inverse and makes the basis dual feasible again.
 func (s *simplex) restoreDual() {
-	s.refactor()
-	s.computeValues()
-	s.computeReduced()
+	s.recompute()
 	s.admit()
 	s.weigh()
 }

@@ -1,6 +1,9 @@
 package lp
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // matrix holds the scaled coefficients of all variables: of the rows first, then
 // of the columns. The variable of row i is its activity; its one coefficient −1
@@ -75,6 +78,8 @@ func (m *matrix) scaleOf(g *program, column int) float64 {
 
 // grow takes over the program's columns that the matrix lacks.
 func (m *matrix) grow(g *program) {
+	more := m.rows + len(g.row) - len(m.row)
+	m.row, m.coefficient = slices.Grow(m.row, more), slices.Grow(m.coefficient, more)
 	for j := len(m.columnScale); j < g.columns(); j++ {
 		scale := m.scaleOf(g, j)
 		m.columnScale = append(m.columnScale, scale)

@@ -7,9 +7,6 @@ const (
 	// safePivot that from which it may be one without a fresh inverse.
 	smallestPivot = 1e-9
 	safePivot     = 1e-6
-	// stallLimit is the number of consecutive steps of no length after which a
-	// method turns to a rule that cannot cycle.
-	stallLimit = 200
 )
 
 // runPrimal makes a primal feasible basis optimal. It chooses columns by Devex
@@ -21,7 +18,7 @@ func (s *simplex) runPrimal() outcome {
 	}
 	stalled := 0
 	for {
-		bland := stalled > stallLimit
+		bland := stalled > s.patience
 		entering := s.attractive(bland)
 		if entering < 0 {
 			return done
@@ -29,58 +26,58 @@ func (s *simplex) runPrimal() outcome {
 		if s.iterations >= s.limit {
 			return exhausted
 		}
-		if s.updates >= refactorAfter {
-			s.refactor()
-			s.computeValues()
-			s.computeReduced()
+		if s.updates >= s.refactorAfter {
+			s.recompute()
 			continue
 		}
-		if !s.enter(entering) {
-			if !s.recompute() {
-				return inaccurate
-			}
-			continue
-		}
-		direction := 1.0
-		if s.reduced[entering] > 0 {
-			direction = -1
-		}
-		position, step := s.primalRatio(direction, bland)
-		if own := s.upper[entering] - s.lower[entering]; own <= step && !math.IsInf(own, 1) {
-			s.flip(entering, direction*own)
+		gain, result := s.iteratePrimal(entering, bland)
+		switch {
+		case result == inaccurate && s.updates > 0:
+			s.recompute()
+		case result != done:
+			return result
+		case gain > s.slack[entering]*s.tolerance:
 			stalled = 0
-			continue
-		}
-		if position < 0 || math.Abs(s.column[position]) < safePivot && s.updates > 0 {
-			if s.recompute() {
-				continue
-			}
-			if math.IsInf(step, 1) {
-				return blocked
-			}
-			if position < 0 {
-				return inaccurate
-			}
-		}
-		if math.Abs(s.reduced[entering])*step > s.slack[entering]*s.tolerance {
-			stalled = 0
-		} else {
+		default:
 			stalled++
 		}
-		s.primalStep(position, entering, direction, step)
 	}
 }
 
-// recompute refreshes the inverse and all that depends on it, and reports whether
-// there was anything to gain.
-func (s *simplex) recompute() bool {
-	if s.updates == 0 {
-		return false
+// iteratePrimal lets a variable enter and returns what the objective gains. It is
+// inaccurate, and changes nothing, where a fresh inverse should decide.
+func (s *simplex) iteratePrimal(entering int, bland bool) (gain float64, result outcome) {
+	if !s.enter(entering) {
+		return 0, inaccurate
 	}
+	direction := 1.0
+	if s.reduced[entering] > 0 {
+		direction = -1
+	}
+	position, step := s.primalRatio(direction, bland)
+	own := s.upper[entering] - s.lower[entering]
+	switch {
+	case own <= step && !math.IsInf(own, 1):
+		gain = math.Abs(s.reduced[entering]) * own
+		s.flip(entering, direction*own)
+	case s.updates > 0 && (position < 0 || math.Abs(s.column[position]) < safePivot):
+		return 0, inaccurate
+	case math.IsInf(step, 1):
+		return 0, blocked
+	case position < 0:
+		return 0, inaccurate
+	default:
+		gain = math.Abs(s.reduced[entering]) * step
+		s.primalStep(position, entering, direction, step)
+	}
+	return gain, done
+}
+
+// recompute refreshes the inverse and all that depends on it.
+func (s *simplex) recompute() {
 	s.refactor()
 	s.computeValues()
 	s.computeReduced()
-	return true
 }
 
 // attractive returns the variable that should enter, or −1 at an optimum.

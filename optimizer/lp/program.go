@@ -1,9 +1,9 @@
 package lp
 
 import (
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // program is the problem as given, after the changes so far. Columns are stored
@@ -36,6 +36,11 @@ func (g *program) columns() int { return len(g.cost) }
 
 // append takes over columns that have been checked.
 func (g *program) append(columns []Column) {
+	entries := 0
+	for i := range columns {
+		entries += len(columns[i].Rows)
+	}
+	g.row, g.coefficient = slices.Grow(g.row, entries), slices.Grow(g.coefficient, entries)
 	for i := range columns {
 		c := &columns[i]
 		g.cost = append(g.cost, c.Cost)
@@ -59,12 +64,7 @@ func (g *program) entries(column int) ([]int32, []float64) {
 
 // add appends columns and reports whether it did.
 func (g *program) add(columns []Column) bool {
-	var errs []error
-	for i := range columns {
-		j := g.columns() + i
-		errs = append(errs, checkBounds("column", j, columns[i].Lower, columns[i].Upper), columns[i].check(j, g.rows()))
-	}
-	if err := errors.Join(errs...); err != nil {
+	if err := checkColumns(columns, g.columns(), g.rows()); err != nil {
 		return g.refuse(err)
 	}
 	g.append(columns)
@@ -102,8 +102,8 @@ func (g *program) setCost(column int, cost float64) bool {
 	if column < 0 || column >= g.columns() {
 		return g.refuse(fmt.Errorf("lp: column %d is outside [0, %d)", column, g.columns()))
 	}
-	if err := checkFinite(cost, "column %d: cost", column); err != nil {
-		return g.refuse(err)
+	if !usable(cost) {
+		return g.refuse(fmt.Errorf("lp: column %d: cost %v must be finite and below %g in magnitude", column, cost, float64(infinite)))
 	}
 	g.cost[column] = cost
 	return true

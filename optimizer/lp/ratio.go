@@ -30,8 +30,9 @@ type dualChoice struct {
 // element, because the variable can move to its other bound. The step ends where
 // the slope would become negative; what the bound permits as violation counts as
 // reached.
-func (s *simplex) dualRatio(position int, excess float64, bland bool) int {
-	c := &s.choice
+func (s *simplex) dualRatio(position int, bland bool) int {
+	c, leaving := &s.choice, int(s.head[position])
+	excess := s.violation(leaving)
 	c.passed = c.passed[:0]
 	s.collectBreakpoints(excess > 0)
 	if bland {
@@ -39,7 +40,7 @@ func (s *simplex) dualRatio(position int, excess float64, bland bool) int {
 	}
 	c.heapify()
 	c.met = c.met[:0]
-	slope := math.Abs(excess) - s.permitted(int(s.head[position]), excess)
+	slope := math.Abs(excess) - s.permitted(leaving, excess)
 	for len(c.heap) > 0 {
 		b := c.pop()
 		c.met = append(c.met, b)

@@ -30,7 +30,7 @@ func (simplexEngine) New(p *Problem) (Solver, error) {
 
 // newSimplex takes over a program that has been checked.
 func newSimplex(given program) *simplex {
-	s := &simplex{given: given, matrix: newMatrix(&given), basis: newBasis(given.rows())}
+	s := &simplex{patience: 200, refactorAfter: 100, given: given, matrix: newMatrix(&given), basis: newBasis(given.rows())}
 	m := given.rows()
 	s.column, s.delta, s.multiplier = make([]float64, m), make([]float64, m), make([]float64, m)
 	s.weight, s.dual = make([]float64, m), make([]float64, m)
@@ -104,6 +104,11 @@ type simplex struct {
 	column, delta, multiplier []float64
 	choice                    dualChoice
 
+	// patience is the number of consecutive steps without gain after which a method
+	// turns to rules that cannot cycle.
+	patience int
+	// refactorAfter bounds the exchanges between two factorisations.
+	refactorAfter     int
 	iterations, limit int
 	x, reportedCosts  []float64
 	dual              []float64
@@ -117,6 +122,13 @@ type element struct {
 
 // indexRows takes over the entries of the variables from the first on.
 func (s *simplex) indexRows(first int) {
+	counts := make([]int, s.rows)
+	for _, i := range s.row[s.start[first]:] {
+		counts[i]++
+	}
+	for i, count := range counts {
+		s.byRow[i] = slices.Grow(s.byRow[i], count)
+	}
 	for v := first; v < len(s.start)-1; v++ {
 		rows, coefficients := s.entries(v)
 		for k, i := range rows {
@@ -281,7 +293,7 @@ const rounds = 8
 // optimise runs the methods in turn until both find nothing to do.
 func (s *simplex) optimise() Status {
 	for round := range rounds {
-		if round > 0 && s.updates > 0 {
+		if round > 1 && s.updates > 0 {
 			s.refactor()
 		}
 		s.refresh()
@@ -295,18 +307,14 @@ func (s *simplex) optimise() Status {
 				continue
 			}
 			s.unshift()
+		} else if s.dualFeasible() {
+			return Optimal
 		}
 		switch s.runPrimal() {
 		case blocked:
 			return Unbounded
 		case exhausted:
 			return IterationLimit
-		case inaccurate:
-			continue
-		}
-		s.refresh()
-		if s.primalFeasible() && s.dualFeasible() {
-			return Optimal
 		}
 	}
 	return IterationLimit
