@@ -1,0 +1,157 @@
+package document
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// Options limit what is read. A zero field means its default.
+type Options struct {
+	// MaxBytes is the length of a text; 64 MiB.
+	MaxBytes int
+	// MaxYAMLBytes is the length of a YAML text, whose parser takes far more memory
+	// than JSON's; 16 MiB.
+	MaxYAMLBytes int
+	// MaxDepth is how deep values nest; 64.
+	MaxDepth int
+	// MaxValues is the number of values in a text, aliases expanded; 4 Mi.
+	MaxValues int
+}
+
+func (o Options) withDefaults() Options {
+	o.MaxBytes = orDefault(o.MaxBytes, 64<<20)
+	o.MaxYAMLBytes = min(orDefault(o.MaxYAMLBytes, 16<<20), o.MaxBytes)
+	o.MaxDepth = orDefault(o.MaxDepth, 64)
+	o.MaxValues = orDefault(o.MaxValues, 4<<20)
+	return o
+}
+
+func orDefault(v, byDefault int) int {
+	if v == 0 {
+		return byDefault
+	}
+	return v
+}
+
+// ReadAll reads a text to its end, or to one byte beyond the limit, which is an
+// [*Error].
+func (o Options) ReadAll(r io.Reader) ([]byte, error) {
+	limit := o.withDefaults().MaxBytes
+	data, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > limit {
+		return nil, tooLong("document", limit)
+	}
+	return data, nil
+}
+
+// Unmarshal reads JSON or YAML into an empty message. What is wrong is an [*Error];
+// the message then holds what could be read.
+func (o Options) Unmarshal(data []byte, m proto.Message) error {
+	return unmarshal(m, func() (Value, error) { return o.Parse(data) })
+}
+
+func unmarshal(m proto.Message, parse func() (Value, error)) error {
+	proto.Reset(m)
+	v, err := parse()
+	if err != nil {
+		return err
+	}
+	return Decode(v, m)
+}
+
+// Parse reads JSON or YAML into a tree. What is wrong is an [*Error].
+func (o Options) Parse(data []byte) (Value, error) {
+	if looksLikeJSON(data) {
+		return o.ParseJSON(data)
+	}
+	return o.parse(data, "YAML document", o.withDefaults().MaxYAMLBytes, parseYAML)
+}
+
+// ParseJSON reads JSON into a tree. What is wrong is an [*Error].
+func (o Options) ParseJSON(data []byte) (Value, error) {
+	return o.parse(data, "document", o.withDefaults().MaxBytes, parseJSON)
+}
+
+func (o Options) parse(data []byte, what string, limit int, parser func(string, Options) ([]node, error)) (Value, error) {
+	if len(data) > limit {
+		return Value{}, tooLong(what, limit)
+	}
+	data = trimBOM(data)
+	if at := invalidUTF8(data); at >= 0 {
+		line, column := locate(data, at)
+		return Value{}, failure(line, column, "not UTF-8: byte 0x%02x", data[at])
+	}
+	nodes, err := parser(string(data), o.withDefaults())
+	if err != nil {
+		return Value{}, err
+	}
+	return Value{nodes, 0}, nil
+}
+
+// ReadAll is [Options.ReadAll] with the default limits.
+func ReadAll(r io.Reader) ([]byte, error) { return Options{}.ReadAll(r) }
+
+// Unmarshal is [Options.Unmarshal] with the default limits.
+func Unmarshal(data []byte, m proto.Message) error { return Options{}.Unmarshal(data, m) }
+
+// UnmarshalJSON is [Unmarshal] for JSON only.
+func UnmarshalJSON(data []byte, m proto.Message) error {
+	return unmarshal(m, func() (Value, error) { return Options{}.ParseJSON(data) })
+}
+
+// UnmarshalYAML is [Unmarshal] for YAML, of which JSON is a part.
+func UnmarshalYAML(data []byte, m proto.Message) error { return Unmarshal(data, m) }
+
+// Parse is [Options.Parse] with the default limits.
+func Parse(data []byte) (Value, error) { return Options{}.Parse(data) }
+
+func tooLong(what string, limit int) *Error {
+	return failure(0, 0, "%s longer than %s", what, size(limit))
+}
+
+func size(bytes int) string {
+	switch {
+	case bytes >= 1<<20 && bytes%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	case bytes >= 1<<10 && bytes%(1<<10) == 0:
+		return fmt.Sprintf("%d KiB", bytes>>10)
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}
+
+// looksLikeJSON tells JSON by its first character.
+func looksLikeJSON(data []byte) bool {
+	data = bytes.TrimLeft(trimBOM(data), " \t\r\n")
+	return len(data) > 0 && (data[0] == '{' || data[0] == '[')
+}
+
+func trimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\ufeff")) }
+
+// invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
+func invalidUTF8(data []byte) int {
+	if utf8.Valid(data) {
+		return -1
+	}
+	at := 0
+	for {
+		r, n := utf8.DecodeRune(data[at:])
+		if r == utf8.RuneError && n <= 1 {
+			return at
+		}
+		at += n
+	}
+}
+
+// locate returns line and column of an offset.
+func locate(data []byte, at int) (line, column int) {
+	before := data[:at]
+	start := bytes.LastIndexByte(before, '\n') + 1
+	return bytes.Count(before, []byte{'\n'}) + 1, utf8.RuneCount(before[start:]) + 1
+}
