@@ -14,9 +14,11 @@
 // below 1e20; coefficients below 1e-20 count as zero.
 //
 // Every optimum is certified against the problem as given before it is reported:
-// rows, bounds, signs of the multipliers and the duality gap. An engine whose
-// answer fails tries again from a cold basis and then reports IterationLimit.
-// Equal calls in equal order give equal results, bit for bit.
+// rows, bounds, signs of the multipliers and the duality gap. So is every
+// infeasibility, by a combination of the rows that no values of the columns can
+// meet. An engine whose answer fails tries again from a cold basis, Clp after that
+// by the pure Go engine; what still fails is an IterationLimit. Equal calls in
+// equal order give equal results, bit for bit.
 //
 // The Clp engine is compiled in by the build tag clp and needs cgo and the Debian
 // packages coinor-libclp-dev and pkg-config.
