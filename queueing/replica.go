@@ -1,13 +1,21 @@
 package queueing
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Seconds is a span of time in seconds.
 type Seconds float64
 
 // Duration converts to the type of the standard library, rounded to nanoseconds.
+// More than it can hold, about 292 years, becomes the most it can hold.
 func (s Seconds) Duration() time.Duration {
-	return time.Duration(float64(s) * float64(time.Second))
+	nanoseconds := math.Round(float64(s) * float64(time.Second))
+	if nanoseconds >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return time.Duration(nanoseconds)
 }
 
 // Rate is a rate of requests, in requests per second.

@@ -34,8 +34,7 @@ func Fleet(m *poolwrightv1.Fleet) (planner.Fleet, error) {
 	}
 	t.uniqueWorkloads(f.Workloads)
 	if len(t.violations) > 0 {
-		sort.SliceStable(t.violations, func(a, b int) bool { return naturalLess(t.violations[a].Path, t.violations[b].Path) })
-		return planner.Fleet{}, t.violations
+		return planner.Fleet{}, t.violations.sorted()
 	}
 	return f, nil
 }

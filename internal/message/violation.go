@@ -3,6 +3,7 @@ package message
 import (
 	"errors"
 	"fmt"
+	"sort"
 	"strings"
 
 	"github.com/poolwright/poolwright/planner"
@@ -15,14 +16,21 @@ type Violation struct {
 	Message string
 }
 
-// Violations are all mistakes in a message. As an error it lists every one.
+// Violations are all mistakes in a message.
 type Violations []Violation
 
-// Error lists the violations, one a line.
+// listed violations are printed, further ones only counted.
+const listed = 100
+
+// Error lists the violations, one a line: the first 100, and how many more there
+// are.
 func (v Violations) Error() string {
-	lines := make([]string, len(v))
-	for i, x := range v {
-		lines[i] = x.Path + ": " + x.Message
+	lines := make([]string, 0, min(len(v), listed+1))
+	for _, x := range v[:min(len(v), listed)] {
+		lines = append(lines, strings.TrimPrefix(x.Path+": "+x.Message, ": "))
+	}
+	if more := len(v) - listed; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -30,6 +38,12 @@ func (v Violations) Error() string {
 // add appends a violation.
 func (v *Violations) add(path, format string, args ...any) {
 	*v = append(*v, Violation{path, fmt.Sprintf(format, args...)})
+}
+
+// sorted orders the violations by path, indices by number.
+func (v Violations) sorted() Violations {
+	sort.SliceStable(v, func(a, b int) bool { return naturalLess(v[a].Path, v[b].Path) })
+	return v
 }
 
 // err is nil without violations.
