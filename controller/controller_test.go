@@ -62,7 +62,7 @@ func fresh(rate float64) []planner.Observation {
 
 func tick(t *testing.T, w *world) error {
 	t.Helper()
-	c := controller.New(controller.Config{Planner: planner.New(lp.Default()), Catalog: w, Observer: w, Actuator: w})
+	c := controller.New(controller.Config{Planner: planner.New(lp.Simplex()), Catalog: w, Observer: w, Actuator: w})
 	_, _, err := c.Tick(t.Context(), time.Unix(0, 0), nil)
 	return err
 }
@@ -102,7 +102,7 @@ func TestFailureStopsTheCycle(t *testing.T) {
 
 func TestFailedActionKeepsItsDecision(t *testing.T) {
 	w := &world{fleet: moving(), observations: fresh(15), actuatorErr: errors.New("conflict")}
-	c := controller.New(controller.Config{Planner: planner.New(lp.Default()), Catalog: w, Observer: w, Actuator: w})
+	c := controller.New(controller.Config{Planner: planner.New(lp.Simplex()), Catalog: w, Observer: w, Actuator: w})
 	decision, changes, err := c.Tick(t.Context(), time.Unix(7, 0), nil)
 	require.ErrorIs(t, err, w.actuatorErr)
 	assert.Equal(t, time.Unix(7, 0), decision.At)

@@ -46,7 +46,7 @@ func twoPools(rate queueing.Rate, variants ...planner.Variant) planner.Fleet {
 
 func plan(t *testing.T, s planner.Snapshot) planner.Decision {
 	t.Helper()
-	d, _, err := planner.New(lp.Default()).Plan(s, planner.Memory{}, nil)
+	d, _, err := planner.New(lp.Simplex()).Plan(s, planner.Memory{}, nil)
 	require.NoError(t, err)
 	return d
 }
@@ -135,7 +135,7 @@ func TestReplicasHoldWithoutObservation(t *testing.T) {
 
 func TestMemoryChangesNoDecision(t *testing.T) {
 	f := twoPools(100, profiled("chat-h100", 0), profiled("chat-a100", 1))
-	p := planner.New(lp.Default())
+	p := planner.New(lp.Simplex())
 	first, memory, err := p.Plan(planner.Snapshot{Fleet: f}, planner.Memory{}, nil)
 	require.NoError(t, err)
 	second, _, err := p.Plan(planner.Snapshot{Fleet: f}, memory, nil)
@@ -148,7 +148,7 @@ func TestEvaluateTakesTheFleetAsItStands(t *testing.T) {
 	v.CurrentReplicas = 3
 	f := twoPools(60, v)
 	f.Workloads[0].SLO.Limits = []queueing.Limit{{Metric: queueing.TTFT, Value: 1}}
-	d, _, err := planner.New(lp.Default()).Evaluate(planner.Snapshot{Fleet: f}, planner.Memory{})
+	d, _, err := planner.New(lp.Simplex()).Evaluate(planner.Snapshot{Fleet: f}, planner.Memory{})
 	require.NoError(t, err)
 	assert.Nil(t, d.Solution)
 	assert.Equal(t, []int{3}, totals(&d, 0))
@@ -164,7 +164,7 @@ func TestEvaluateNamesWhatFails(t *testing.T) {
 	v.CurrentReplicas = 1
 	f := twoPools(60, v)
 	f.Workloads[0].SLO.Limits = []queueing.Limit{{Metric: queueing.TTFT, Value: 1}}
-	d, _, err := planner.New(lp.Default()).Evaluate(planner.Snapshot{Fleet: f}, planner.Memory{})
+	d, _, err := planner.New(lp.Simplex()).Evaluate(planner.Snapshot{Fleet: f}, planner.Memory{})
 	require.NoError(t, err)
 	assert.Equal(t, optimizer.Partial, d.Demand)
 	assert.True(t, d.Plans[0].Prediction.Saturated)
@@ -173,7 +173,7 @@ func TestEvaluateNamesWhatFails(t *testing.T) {
 }
 
 func TestEvaluateWithoutReplicas(t *testing.T) {
-	d, _, err := planner.New(lp.Default()).Evaluate(
+	d, _, err := planner.New(lp.Simplex()).Evaluate(
 		planner.Snapshot{Fleet: twoPools(60, declared("chat-h100", 0, 7))}, planner.Memory{})
 	require.NoError(t, err)
 	assert.Equal(t, "currentReplicas", d.Plans[0].Binding)
@@ -185,7 +185,7 @@ func TestEveryVariantThatCannotBeSizedIsNamed(t *testing.T) {
 	bad.Replica.MaxBatch = 0
 	worse := profiled("worse", 0)
 	worse.Replica.Profile.Alpha = math.NaN()
-	_, _, err := planner.New(lp.Default()).Plan(
+	_, _, err := planner.New(lp.Simplex()).Plan(
 		planner.Snapshot{Fleet: twoPools(1, bad, profiled("good", 0), worse)}, planner.Memory{}, nil)
 	assert.ErrorContains(t, err, "workloads[0].variants[0]")
 	assert.ErrorContains(t, err, "workloads[0].variants[2]")
@@ -195,7 +195,7 @@ func TestEveryVariantThatCannotBeSizedIsNamed(t *testing.T) {
 func TestSharesFollowCapacity(t *testing.T) {
 	h, a := declared("chat-h100", 0, 6), declared("chat-a100", 1, 2)
 	h.CurrentReplicas, a.CurrentReplicas = 1, 3
-	d, _, err := planner.New(lp.Default()).Evaluate(planner.Snapshot{Fleet: twoPools(10, h, a)}, planner.Memory{})
+	d, _, err := planner.New(lp.Simplex()).Evaluate(planner.Snapshot{Fleet: twoPools(10, h, a)}, planner.Memory{})
 	require.NoError(t, err)
 	assert.InDelta(t, 0.5, d.Plans[0].Variants[0].Share, 1e-12)
 	assert.InDelta(t, 0.5, d.Plans[0].Variants[1].Share, 1e-12)

@@ -93,7 +93,7 @@ func TestCurvesMustMatch(t *testing.T) {
 // the trough one.
 func TestControllerFollowsTheDay(t *testing.T) {
 	f := newFluid(t)
-	c := controller.New(controller.Config{Planner: planner.New(lp.Default()), Catalog: f, Observer: f, Actuator: f})
+	c := controller.New(controller.Config{Planner: planner.New(lp.Simplex()), Catalog: f, Observer: f, Actuator: f})
 	replicas := map[int]int{}
 	for now := midnight; now.Before(midnight.Add(24 * time.Hour)); now = now.Add(10 * time.Minute) {
 		require.NoError(t, f.Advance(now))

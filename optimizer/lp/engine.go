@@ -5,26 +5,24 @@ import (
 	"strings"
 )
 
-// Default returns Clp where it is compiled in, else the pure Go simplex.
-func Default() Engine {
-	if engine, ok := Clp(); ok {
-		return engine
-	}
-	return Simplex()
-}
-
 // ByName returns the engine with that name. The error of an unknown name lists
 // the engines of this build.
 func ByName(name string) (Engine, error) {
-	engines := available()
-	names := make([]string, len(engines))
-	for i, engine := range engines {
+	for _, engine := range available() {
 		if engine.Name() == name {
 			return engine, nil
 		}
-		names[i] = engine.Name()
 	}
-	return nil, fmt.Errorf("lp: no engine %q in this build; available: %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("lp: no engine %q in this build; available: %s", name, strings.Join(Names(), ", "))
+}
+
+// Names are those of the engines of this build, the pure Go one first.
+func Names() []string {
+	var names []string
+	for _, engine := range available() {
+		names = append(names, engine.Name())
+	}
+	return names
 }
 
 func available() []Engine {
