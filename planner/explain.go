@@ -40,7 +40,7 @@ func (p *WorkloadPlan) cheapestUsed() int {
 
 func variantReason(w *Workload, plan *WorkloadPlan, j, reference int) string {
 	v, declared := &plan.Variants[j], &w.Variants[j]
-	price := fmt.Sprintf("%.4g per request/s and hour at the margin", v.MarginalPrice)
+	price := fmt.Sprintf("one more request/s costs %.4g per hour", v.MarginalPrice)
 	switch {
 	case v.Size.Reason != "" && v.Total() > 0:
 		return v.Size.Reason + "; kept at its minimum"

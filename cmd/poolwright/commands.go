@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/poolwright/poolwright/internal/app"
+	"github.com/poolwright/poolwright/optimizer/lp"
+)
+
+// usageError is a command line that can't be understood.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "poolwright",
+		Short: "Plan how many replicas of each LLM to run on which accelerators",
+		Long: `Poolwright predicts what one replica of a model sustains inside its latency
+objective, and chooses the cheapest mix of accelerators and replicas that serves
+all demand within the accelerator pools.
+
+Exit codes: 0 done, 1 failure, 2 bad input, 3 some demand or bound cannot be met
+(the answer is printed all the same).`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          knownCommand,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SuggestionsMinimumDistance = 2
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &usageError{fmt.Errorf("%w\nRun '%s --help' for usage", err, c.CommandPath())}
+	})
+	root.AddCommand(
+		newServe(),
+		newQuestion(app.Optimize, "optimize", "Choose the cheapest plan that serves a fleet's demand", `
+  poolwright optimize -f examples/mix.yaml
+  poolwright optimize -f examples/mix.yaml -o json | jq .pricePerHour`),
+		newQuestion(app.Evaluate, "evaluate", "Predict the performance of a fleet as it stands", `
+  poolwright evaluate -f examples/mix.yaml`),
+		newQuestion(app.Capacity, "capacity", "Tell what one replica of each variant sustains within its SLO", `
+  poolwright capacity -f examples/mix.yaml`),
+		newVersion(),
+	)
+	return root
+}
+
+// knownCommand rejects what is no command as bad input.
+func knownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = fmt.Sprintf(" Did you mean %s?", strings.Join(near, " or "))
+	}
+	return &usageError{fmt.Errorf("there is no command %q.%s\nRun '%s --help' for usage", args[0], hint, c.CommandPath())}
+}
+
+// noArguments rejects arguments as bad input.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &usageError{fmt.Errorf("unexpected argument %q\nRun '%s --help' for usage", args[0], c.CommandPath())}
+	}
+	return nil
+}
+
+func newQuestion(q app.Question, use, short, example string) *cobra.Command {
+	request := app.Request{Question: q}
+	c := &cobra.Command{
+		Use:     use + " -f FILE",
+		Short:   short,
+		Long:    short + ".\n\nThe fleet is a YAML or JSON file, or standard input with -f -.",
+		Example: example[1:],
+		Args:    noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if request.File == "" {
+				return &usageError{fmt.Errorf("which fleet? Give -f FILE, or -f - for standard input")}
+			}
+			return app.Ask(c.Context(), request, c.InOrStdin(), c.OutOrStdout())
+		},
+	}
+	c.Flags().StringVarP(&request.File, "file", "f", "", "fleet file in YAML or JSON, or - for standard input")
+	c.Flags().VarP(&request.Format, "output", "o", "how to print the answer: table, json or yaml")
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(app.Formats(), cobra.ShellCompDirectiveNoFileComp))
+	request.Engine = "go"
+	if q == app.Optimize {
+		addEngine(c, &request.Engine)
+	}
+	return c
+}
+
+func newServe() *cobra.Command {
+	var config app.ServeConfig
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Answer gRPC and REST, and keep planning a fleet",
+		Long: `Answer gRPC and REST, and keep planning a simulated fleet whose demand follows a
+day's curve. Without --fleet the fleet is a built-in one: three models on pools
+of H100 and A100. Arrival rates in the file are the peaks of the day.`,
+		Example: `  poolwright serve
+  poolwright serve --fleet examples/tight-priorities.yaml --speed 600`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return app.Serve(c.Context(), config, c.OutOrStdout())
+		},
+	}
+	c.Flags().StringVar(&config.Fleet, "fleet", "", "fleet file in YAML or JSON (default: the built-in fleet)")
+	c.Flags().StringVar(&config.GRPCAddress, "grpc-address", "127.0.0.1:9090", "address for gRPC")
+	c.Flags().StringVar(&config.HTTPAddress, "http-address", "127.0.0.1:8080", "address for REST, metrics and health")
+	c.Flags().DurationVar(&config.Interval, "interval", 5*time.Second, "time between plans")
+	c.Flags().Float64Var(&config.Speed, "speed", 120, "simulated seconds per second")
+	addEngine(c, &config.Engine)
+	return c
+}
+
+func addEngine(c *cobra.Command, engine *string) {
+	c.Flags().StringVar(engine, "engine", "go", "engine of the linear programs: "+strings.Join(lp.Names(), " or "))
+	_ = c.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(lp.Names(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print version, engines and platform",
+		Args:  noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(c.OutOrStdout(), app.Version())
+			return err
+		},
+	}
+}

@@ -1,0 +1,223 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/examples"
+	"github.com/poolwright/poolwright/internal/message"
+	"github.com/poolwright/poolwright/planner"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+	"github.com/poolwright/poolwright/server"
+	"github.com/poolwright/poolwright/simulation"
+	"github.com/poolwright/poolwright/sources"
+)
+
+// ServeConfig is the configuration of Serve.
+type ServeConfig struct {
+	// Fleet is a file; empty = the built-in fleet.
+	Fleet string
+	// GRPCAddress and HTTPAddress are listened on.
+	GRPCAddress, HTTPAddress string
+	// Interval between plans, > 0.
+	Interval time.Duration
+	// Speed is simulated seconds per second, > 0.
+	Speed float64
+	// Engine as in Request.
+	Engine string
+}
+
+// validate reports every setting that makes no sense.
+func (c *ServeConfig) validate() error {
+	var v message.Violations
+	if c.Interval <= 0 {
+		v = append(v, message.Violation{Path: "--interval", Message: fmt.Sprintf("%s is not positive", c.Interval)})
+	}
+	if !(c.Speed > 0 && c.Speed <= 1e6) {
+		v = append(v, message.Violation{Path: "--speed", Message: fmt.Sprintf("%g is not in (0, 1e6]", c.Speed)})
+	}
+	if len(v) > 0 {
+		return &InputError{v}
+	}
+	return nil
+}
+
+// Serve answers gRPC and REST and keeps planning a simulated fleet until ctx ends.
+// It prints the first plan and every change after it.
+func Serve(ctx context.Context, c ServeConfig, out io.Writer) error {
+	if err := c.validate(); err != nil {
+		return err
+	}
+	p, err := newPlanner(c.Engine)
+	if err != nil {
+		return &InputError{err}
+	}
+	fleet, err := serveFleet(c.Fleet)
+	if err != nil {
+		return err
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	srv, err := server.New(server.NewOptimizer(p), registry)
+	if err != nil {
+		return err
+	}
+	grpcListener, httpListener, err := listen(ctx, c)
+	if err != nil {
+		return err
+	}
+	loop, err := newLoop(c, p, fleet, registry, out)
+	if err != nil {
+		return err
+	}
+	loop.urls = fmt.Sprintf("REST     http://%[1]s/v1/optimize (OpenAPI at http://%[1]s/openapi.json)\nmetrics  http://%[1]s/metrics\ngRPC     %[2]s",
+		httpListener.Addr(), grpcListener.Addr())
+
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return srv.Serve(ctx, grpcListener, httpListener) })
+	group.Go(func() error { return loop.run(ctx) })
+	return group.Wait()
+}
+
+func serveFleet(file string) (planner.Fleet, error) {
+	var m *poolwrightv1.Fleet
+	var err error
+	if file == "" {
+		m, err = sources.ReadFleet(examples.Mix)
+	} else {
+		m, err = readFleet(file, nil)
+	}
+	if err != nil {
+		return planner.Fleet{}, &InputError{err}
+	}
+	return fleetOf(m)
+}
+
+func listen(ctx context.Context, c ServeConfig) (grpcListener, httpListener net.Listener, err error) {
+	var config net.ListenConfig
+	if grpcListener, err = config.Listen(ctx, "tcp", c.GRPCAddress); err != nil {
+		return nil, nil, fmt.Errorf("gRPC: %w", err)
+	}
+	if httpListener, err = config.Listen(ctx, "tcp", c.HTTPAddress); err != nil {
+		_ = grpcListener.Close()
+		return nil, nil, fmt.Errorf("HTTP: %w", err)
+	}
+	return grpcListener, httpListener, nil
+}
+
+// loop runs the controller over a simulated fleet, and tells what it does.
+type loop struct {
+	config     ServeConfig
+	fleet      *simulation.Fluid
+	controller *controller.Controller
+	metrics    *loopMetrics
+	out        io.Writer
+	urls       string
+}
+
+// demoMorning is the time of the simulated day at which serve starts.
+const demoMorning = 8 * time.Hour
+
+func newLoop(c ServeConfig, p *planner.Planner, fleet planner.Fleet, registry *prometheus.Registry, out io.Writer) (*loop, error) {
+	curves := make([]simulation.Curve, len(fleet.Workloads))
+	for i := range curves {
+		// Peaks two hours apart, so that workloads hand devices over to one another.
+		curves[i] = simulation.Curve{Trough: 0.25, Peak: 14*time.Hour + time.Duration(i%6)*2*time.Hour}
+	}
+	now := time.Now().UTC().Truncate(24 * time.Hour).Add(demoMorning)
+	fluid, err := simulation.NewFluid(fleet, curves, now)
+	if err != nil {
+		return nil, err
+	}
+	return &loop{
+		config: c, fleet: fluid, metrics: newLoopMetrics(registry), out: out,
+		controller: controller.New(controller.Config{Planner: p, Catalog: fluid, Observer: fluid, Actuator: fluid}),
+	}, nil
+}
+
+func (l *loop) run(ctx context.Context) error {
+	if err := l.first(ctx); err != nil {
+		return err
+	}
+	ticker := time.NewTicker(l.config.Interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		if err := l.fleet.Advance(l.fleet.Now().Add(l.step())); err != nil {
+			return err
+		}
+		decision, changes, err := l.tick(ctx)
+		if err != nil {
+			return err
+		}
+		if err := l.report(&decision, changes); err != nil {
+			return err
+		}
+	}
+}
+
+// step is the simulated time between plans.
+func (l *loop) step() time.Duration {
+	return time.Duration(float64(l.config.Interval) * l.config.Speed)
+}
+
+// tick runs one cycle under the fleet's time limit and counts it.
+func (l *loop) tick(ctx context.Context) (planner.Decision, []controller.Change, error) {
+	fleet, err := l.fleet.Fleet(ctx)
+	if err != nil {
+		return planner.Decision{}, nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, fleet.Objective.TimeLimit)
+	defer cancel()
+	began := time.Now()
+	decision, changes, err := l.controller.Tick(ctx, l.fleet.Now(), server.Stop(limited))
+	if err == nil {
+		l.metrics.observe(&decision, len(changes), time.Since(began))
+	}
+	return decision, changes, err
+}
+
+// first makes the first plan and prints it as a table.
+func (l *loop) first(ctx context.Context) error {
+	decision, _, err := l.tick(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(l.out, "Plan for %s of a simulated day:\n\n", l.fleet.Now().Format("15:04")); err != nil {
+		return err
+	}
+	if err := writeTable(l.out, message.Plan(&decision)); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(l.out, "\n%s\n\nPlanning again every %s; each time %.4g minutes of the simulated day have passed. Changes:\n",
+		l.urls, l.config.Interval, l.step().Minutes())
+	return err
+}
+
+// report prints what a decision changes, a line each, and nothing without changes.
+func (l *loop) report(d *planner.Decision, changes []controller.Change) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintf(l.out, "%s  %s\n", l.fleet.Now().Format("15:04"), summary(message.Plan(d))); err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if _, err := fmt.Fprintf(l.out, "       %s %s: %d → %d\n", c.Workload, c.Variant, c.From, c.To); err != nil {
+			return err
+		}
+	}
+	return nil
+}

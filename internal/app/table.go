@@ -1,0 +1,204 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+)
+
+// writeTable prints an answer for people, within 100 columns for usual names.
+func writeTable(w io.Writer, m proto.Message) error {
+	t := &table{Writer: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
+	switch m := m.(type) {
+	case *poolwrightv1.Plan:
+		t.plan(m)
+	case *poolwrightv1.Capacities:
+		t.capacities(m)
+	default:
+		return fmt.Errorf("no table for %T", m)
+	}
+	return t.Flush()
+}
+
+// table keeps the first error of its writer until Flush.
+type table struct {
+	*tabwriter.Writer
+	err error
+}
+
+func (t *table) line(cells ...string) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintln(t.Writer, strings.Join(cells, "\t"))
+	}
+}
+
+// section ends the alignment of the columns so far.
+func (t *table) section() {
+	if t.err == nil {
+		t.err = t.Writer.Flush()
+	}
+	t.line()
+}
+
+// Flush writes what is buffered and returns the first error.
+func (t *table) Flush() error {
+	if t.err != nil {
+		return t.err
+	}
+	return t.Writer.Flush()
+}
+
+func (t *table) plan(m *poolwrightv1.Plan) {
+	t.line(summary(m))
+	for _, l := range m.GetLevels() {
+		t.line(level(l))
+	}
+	t.section()
+	t.allocations(m)
+	t.section()
+	t.workloads(m)
+	t.section()
+	t.pools(m)
+	t.section()
+	for _, w := range m.GetWorkloads() {
+		t.line(w.GetName() + ": " + w.GetReason())
+		t.variants(w)
+	}
+	for _, n := range m.GetNotes() {
+		t.line("Note: " + n)
+	}
+}
+
+// provenGap is a gap that is put down to rounding.
+const provenGap = 1e-8
+
+func summary(m *poolwrightv1.Plan) string {
+	if m.GetProof() == poolwrightv1.Plan_NONE {
+		return fmt.Sprintf("%s at %s per hour", m.GetDemand(), number(m.GetPricePerHour()))
+	}
+	s := fmt.Sprintf("%s, %s: %s per hour", m.GetProof(), m.GetDemand(), number(m.GetPricePerHour()))
+	if extra := m.GetObjective() - m.GetPricePerHour(); extra > 1e-9*m.GetObjective() {
+		s += fmt.Sprintf(", %s with switching and penalties", number(m.GetObjective()))
+	}
+	if m.GetGap() < provenGap {
+		return s + "; no plan is cheaper"
+	}
+	return s + fmt.Sprintf("; no plan is cheaper than %s (gap %.2g %%)", number(m.GetBound()), 100*m.GetGap())
+}
+
+func level(l *poolwrightv1.PriorityLevel) string {
+	if l.GetPriority() == 0 {
+		return fmt.Sprintf("Declared minimums: %s replicas short; %s at the least", number(l.GetUnmet()), number(l.GetBound()))
+	}
+	return fmt.Sprintf("Priority %d: %s requests/s unmet; %s at the least",
+		l.GetPriority(), number(l.GetUnmet()), number(l.GetBound()))
+}
+
+func (t *table) allocations(m *poolwrightv1.Plan) {
+	t.line("WORKLOAD", "VARIANT", "POOL", "REPLICAS", "CHANGE", "SHARE", "PRICE/H")
+	last := ""
+	for _, a := range m.GetAllocations() {
+		name := a.GetWorkload()
+		if name == last {
+			name = ""
+		}
+		last = a.GetWorkload()
+		change := ""
+		if a.GetChange() != 0 {
+			change = fmt.Sprintf("%+d", a.GetChange())
+		}
+		t.line(name, a.GetVariant(), a.GetPool(), fmt.Sprint(a.GetReplicas()), change,
+			percent(a.GetShare()), fmt.Sprintf("%.2f", a.GetPricePerHour()))
+	}
+}
+
+func (t *table) workloads(m *poolwrightv1.Plan) {
+	t.line("WORKLOAD", "SERVED/S", "UNMET/S", "TTFT MEAN", "P95", "ITL MEAN", "P95", "UTIL", "BINDS")
+	for _, w := range m.GetWorkloads() {
+		unmet := ""
+		if w.GetUnmetRps() > 0 {
+			unmet = number(w.GetUnmetRps())
+		}
+		p := w.GetPredicted()
+		utilization := "–"
+		if p != nil {
+			utilization = percent(p.GetUtilization())
+		}
+		t.line(w.GetName(), number(w.GetServedRps()), unmet,
+			latency(p.GetTtft().GetMean()), latency(p.GetTtft().GetP95()),
+			latency(p.GetItl().GetMean()), latency(p.GetItl().GetP95()),
+			utilization, w.GetBinding())
+	}
+}
+
+func (t *table) pools(m *poolwrightv1.Plan) {
+	t.line("POOL", "ACCELERATOR", "USED", "OF", "ONE MORE DEVICE SAVES/H")
+	for _, p := range m.GetPools() {
+		capacity := "∞"
+		if p.Capacity != nil {
+			capacity = fmt.Sprint(p.GetCapacity())
+		}
+		t.line(p.GetName(), p.GetAccelerator(), fmt.Sprint(p.GetUsed()), capacity, saving(p.GetShadowPricePerHour()))
+	}
+	for _, q := range m.GetQuotas() {
+		t.line(q.GetPool()+" of "+q.GetNamespace(), "", fmt.Sprint(q.GetUsed()), fmt.Sprint(q.GetCapacity()),
+			saving(q.GetShadowPricePerHour()))
+	}
+}
+
+func (t *table) variants(w *poolwrightv1.WorkloadPlan) {
+	for _, v := range w.GetVariants() {
+		if v.GetReason() != "" {
+			t.line("  " + v.GetName() + ": " + v.GetReason())
+		}
+	}
+}
+
+func (t *table) capacities(m *poolwrightv1.Capacities) {
+	t.line("WORKLOAD", "VARIANT", "CAPACITY/S", "SATURATES/S", "BINDS")
+	for _, v := range m.GetVariants() {
+		saturation := "–"
+		if v.SaturationRps != nil {
+			saturation = number(v.GetSaturationRps())
+		}
+		t.line(v.GetWorkload(), v.GetVariant(), number(v.GetCapacityRps()), saturation, v.GetBinding())
+		if v.GetReason() != "" {
+			t.line("  " + v.GetReason())
+		}
+	}
+}
+
+// number writes four digits.
+func number(v float64) string { return fmt.Sprintf("%.4g", v) }
+
+func percent(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) }
+
+// saving is empty where nothing would be saved.
+func saving(v float64) string {
+	if v == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+// latency writes three digits in a fitting unit.
+func latency(d *durationpb.Duration) string {
+	if d == nil {
+		return "–"
+	}
+	v := d.AsDuration()
+	switch {
+	case v < time.Millisecond:
+		return fmt.Sprintf("%.3g µs", float64(v)/float64(time.Microsecond))
+	case v < time.Second:
+		return fmt.Sprintf("%.3g ms", float64(v)/float64(time.Millisecond))
+	}
+	return fmt.Sprintf("%.3g s", v.Seconds())
+}

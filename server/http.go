@@ -1,0 +1,71 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"google.golang.org/grpc/health"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+)
+
+// newHandler serves REST, health, the OpenAPI document and metrics.
+func newHandler(service poolwrightv1.OptimizerServiceServer, health *health.Server, registry *prometheus.Registry) (http.Handler, error) {
+	gateway := runtime.NewServeMux(
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, jsonMarshaler),
+		runtime.WithMarshalerOption("application/json", jsonMarshaler),
+		runtime.WithMarshalerOption("application/yaml", yamlMarshaler),
+		runtime.WithErrorHandler(writeError),
+	)
+	if err := poolwrightv1.RegisterOptimizerServiceHandlerServer(context.Background(), gateway, service); err != nil {
+		return nil, fmt.Errorf("server: register gateway: %w", err)
+	}
+	duration := promauto.With(registry).NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "poolwright_http_request_duration_seconds",
+		Help:    "Duration of REST requests in seconds, by status code and method.",
+		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 15),
+	}, []string{"code", "method"})
+
+	mux := http.NewServeMux()
+	mux.Handle("/v1/", promhttp.InstrumentHandlerDuration(duration, http.MaxBytesHandler(rememberDecodeErrors(gateway), MaxMessageBytes)))
+	mux.Handle("GET /openapi.json", fixed("application/json", poolwrightv1.OpenAPI))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.Handle("GET /healthz", fixed("text/plain; charset=utf-8", []byte("ok\n")))
+	mux.Handle("GET /readyz", ready(health))
+	return mux, nil
+}
+
+// writeError answers with the status of err. Text that could not be decoded gets
+// every mistake as a detail, as a message that could not be accepted does.
+func writeError(ctx context.Context, mux *runtime.ServeMux, m runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
+	if b, ok := r.Body.(*body); ok && b.err != nil {
+		err = invalid(b.err)
+	}
+	runtime.DefaultHTTPErrorHandler(ctx, mux, m, w, r, err)
+}
+
+// fixed serves content that never changes.
+func fixed(contentType string, content []byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		_, _ = w.Write(content) // the client is gone when this fails
+	})
+}
+
+// ready answers as the gRPC health service does.
+func ready(h *health.Server) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer, err := h.Check(r.Context(), &healthv1.HealthCheckRequest{})
+		if err != nil || answer.GetStatus() != healthv1.HealthCheckResponse_SERVING {
+			http.Error(w, "not ready", http.StatusServiceUnavailable)
+			return
+		}
+		fixed("text/plain; charset=utf-8", []byte("ok\n")).ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,96 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/poolwright/poolwright/internal/document"
+	"github.com/poolwright/poolwright/internal/message"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+)
+
+// marshaler reads and writes messages with the decoder that the command line uses
+// too, so that REST accepts and rejects the same text.
+type marshaler struct {
+	contentType string
+	unmarshal   func([]byte, proto.Message) error
+	marshal     func(proto.Message) ([]byte, error)
+}
+
+var _ runtime.Marshaler = marshaler{}
+
+var (
+	jsonMarshaler = marshaler{"application/json", document.UnmarshalJSON, document.MarshalJSON}
+	yamlMarshaler = marshaler{"application/yaml", document.UnmarshalYAML, document.MarshalYAML}
+)
+
+// ContentType implements [runtime.Marshaler].
+func (m marshaler) ContentType(any) string { return m.contentType }
+
+// Marshal implements [runtime.Marshaler].
+func (m marshaler) Marshal(v any) ([]byte, error) {
+	msg, ok := v.(proto.Message)
+	if !ok {
+		return nil, fmt.Errorf("server: %T is no message", v)
+	}
+	return m.marshal(msg)
+}
+
+// Unmarshal implements [runtime.Marshaler]. All mistakes in a fleet, in its text
+// and in its meaning, come in one error.
+func (m marshaler) Unmarshal(data []byte, v any) error {
+	msg, ok := v.(proto.Message)
+	if !ok {
+		return fmt.Errorf("server: %T is no message", v)
+	}
+	err := m.unmarshal(data, msg)
+	if fleet, ok := msg.(*poolwrightv1.Fleet); ok && err != nil {
+		return message.Complete(fleet, err)
+	}
+	return err
+}
+
+// NewDecoder implements [runtime.Marshaler].
+func (m marshaler) NewDecoder(r io.Reader) runtime.Decoder {
+	return runtime.DecoderFunc(func(v any) error {
+		data, err := io.ReadAll(r)
+		if err == nil {
+			err = m.Unmarshal(data, v)
+		}
+		if b, ok := r.(*body); ok && err != nil {
+			b.err = err
+		}
+		return err
+	})
+}
+
+// NewEncoder implements [runtime.Marshaler].
+func (m marshaler) NewEncoder(w io.Writer) runtime.Encoder {
+	return runtime.EncoderFunc(func(v any) error {
+		data, err := m.Marshal(v)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(data)
+		return err
+	})
+}
+
+// body is a request's body that remembers why it could not be decoded: the
+// gateway passes the text of that error on, but not its details.
+type body struct {
+	io.ReadCloser
+	err error
+}
+
+// rememberDecodeErrors gives the handler bodies that remember.
+func rememberDecodeErrors(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = &body{ReadCloser: r.Body}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,107 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/poolwright/poolwright/internal/message"
+	"github.com/poolwright/poolwright/planner"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+)
+
+// Optimizer implements the OptimizerService. It remembers nothing between calls.
+type Optimizer struct {
+	poolwrightv1.UnimplementedOptimizerServiceServer
+	planner *planner.Planner
+}
+
+// NewOptimizer returns a service that plans with p.
+func NewOptimizer(p *planner.Planner) *Optimizer { return &Optimizer{planner: p} }
+
+// Optimize returns the cheapest plan for a fleet. Besides the fleet's own time
+// limit, the search ends when ctx does; a context that ended because the client
+// left gives its error.
+func (o *Optimizer) Optimize(ctx context.Context, m *poolwrightv1.Fleet) (*poolwrightv1.Plan, error) {
+	fleet, err := message.Fleet(m)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	limited, cancel := context.WithTimeout(ctx, fleet.Objective.TimeLimit)
+	defer cancel()
+	decision, _, err := o.planner.Plan(planner.Snapshot{Now: time.Now(), Fleet: fleet}, planner.Memory{}, Stop(limited))
+	if err != nil {
+		return nil, failed(err)
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return nil, status.FromContextError(ctx.Err()).Err()
+	}
+	return message.Plan(&decision), nil
+}
+
+// Evaluate predicts a fleet as it stands.
+func (o *Optimizer) Evaluate(_ context.Context, m *poolwrightv1.Fleet) (*poolwrightv1.Plan, error) {
+	fleet, err := message.Fleet(m)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	decision, _, err := o.planner.Evaluate(planner.Snapshot{Now: time.Now(), Fleet: fleet}, planner.Memory{})
+	if err != nil {
+		return nil, failed(err)
+	}
+	return message.Plan(&decision), nil
+}
+
+// Capacity returns what one replica of each variant of a fleet sustains.
+func (o *Optimizer) Capacity(_ context.Context, m *poolwrightv1.Fleet) (*poolwrightv1.Capacities, error) {
+	fleet, err := message.Fleet(m)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	sizes, err := o.planner.Capacities(fleet)
+	if err != nil {
+		return nil, failed(err)
+	}
+	return message.Capacities(&fleet, sizes), nil
+}
+
+// Stop tells a solver to end when ctx has ended.
+func Stop(ctx context.Context) func() bool {
+	return func() bool { return ctx.Err() != nil }
+}
+
+// invalid turns violations into INVALID_ARGUMENT with all of them as details.
+func invalid(err error) error {
+	var violations message.Violations
+	if !errors.As(err, &violations) {
+		return status.Error(codes.InvalidArgument, err.Error())
+	}
+	detail := &errdetails.BadRequest{}
+	for _, v := range violations {
+		detail.FieldViolations = append(detail.FieldViolations, &errdetails.BadRequest_FieldViolation{
+			Field: v.Path, Description: v.Message,
+		})
+	}
+	s, detailErr := status.New(codes.InvalidArgument, err.Error()).WithDetails(detail)
+	if detailErr != nil {
+		return status.Error(codes.InvalidArgument, err.Error())
+	}
+	return s.Err()
+}
+
+// IsInvalid tells whether an error of the service is the caller's bad input.
+func IsInvalid(err error) bool { return status.Code(err) == codes.InvalidArgument }
+
+// failed tells a fleet that the planner can't take from a failure that no fleet
+// should cause.
+func failed(err error) error {
+	var violations message.Violations
+	if err := message.OfPlanning(err); errors.As(err, &violations) {
+		return invalid(err)
+	}
+	return status.Error(codes.Internal, err.Error())
+}
