@@ -207,6 +207,10 @@ func (d *decoder) entries(at int32, field protoreflect.FieldDescriptor, m protor
 	entries := m.Mutable(field).Map()
 	first := map[string]int32{}
 	for i := at + 1; i < n.end; i = d.nodes[i+1].end {
+		if d.nodes[i].kind == Invalid {
+			d.mistyped(i, "")
+			continue
+		}
 		text := d.nodes[i].text
 		d.push(step{kind: entryStep, name: text})
 		if seen, ok := first[text]; ok {

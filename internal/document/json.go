@@ -133,8 +133,11 @@ func (p *jsonParser) object(depth int) bool {
 
 func (p *jsonParser) member(depth int) bool {
 	p.skipSpace()
+	if p.at < len(p.text) && wordByte(p.text[p.at]) {
+		return p.fail("expected a name in double quotes, got %s: what starts with { is read as JSON", p.here())
+	}
 	if p.at == len(p.text) || p.text[p.at] != '"' {
-		return p.fail("expected a name in double quotes, got %s (a document that starts with { is read as JSON)", p.here())
+		return p.fail("expected a name in double quotes, got %s", p.here())
 	}
 	if !p.quoted(p.add(String)) {
 		return false

@@ -14,17 +14,18 @@ type Options struct {
 	// MaxBytes is the length of a text; 64 MiB.
 	MaxBytes int
 	// MaxYAMLBytes is the length of a YAML text, whose parser takes far more memory
-	// than JSON's; 16 MiB.
+	// and time than JSON's; 8 MiB.
 	MaxYAMLBytes int
 	// MaxDepth is how deep values nest; 64.
 	MaxDepth int
-	// MaxValues is the number of values in a text, aliases expanded; 4 Mi.
+	// MaxValues is the number of values in a text, aliases expanded; 4 Mi. A YAML text
+	// itself may have a quarter of it.
 	MaxValues int
 }
 
 func (o Options) withDefaults() Options {
 	o.MaxBytes = orDefault(o.MaxBytes, 64<<20)
-	o.MaxYAMLBytes = min(orDefault(o.MaxYAMLBytes, 16<<20), o.MaxBytes)
+	o.MaxYAMLBytes = min(orDefault(o.MaxYAMLBytes, 8<<20), o.MaxBytes)
 	o.MaxDepth = orDefault(o.MaxDepth, 64)
 	o.MaxValues = orDefault(o.MaxValues, 4<<20)
 	return o

@@ -27,15 +27,19 @@ func oneOf(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// closest returns the name that a text was probably meant to be, or "".
+// closest returns the name that a text was probably meant to be, or "" where none or
+// several are likely.
 func closest(text string, names []string) string {
 	if len(text) > maxShown {
 		return ""
 	}
 	best, distance := "", max(1, len(text)/3)+1
 	for _, name := range names {
-		if d := editDistance(normal(text), normal(name)); d < distance {
+		switch d := editDistance(normal(text), normal(name)); {
+		case d < distance:
 			best, distance = name, d
+		case d == distance:
+			best = ""
 		}
 	}
 	return best

@@ -15,8 +15,8 @@ const maxExpanded = 1 << 20
 
 // parseYAML reads one YAML document into nodes.
 func parseYAML(text string, o Options) ([]node, error) {
-	if n := indicators(text); n > o.MaxValues {
-		return nil, failure(0, 0, "more than %d values", o.MaxValues)
+	if most := o.MaxValues / 4; indicators(text) > most {
+		return nil, failure(0, 0, "more than %d lines and values: write it as JSON", most)
 	}
 	root, err := readYAML(text)
 	if err != nil {
