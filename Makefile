@@ -1,0 +1,129 @@
+# Everything that is done to this repository. `make` lists the targets.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+MODULES := . tools tools/lint
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
+FUZZTIME ?= 1m
+
+# The same tree gives the same binary, wherever it is built.
+BUILDFLAGS := -trimpath -buildvcs=false \
+	-ldflags='-s -w -X github.com/poolwright/poolwright/internal/app.version=$(VERSION)'
+
+# With Clp where pkg-config finds it, in pure Go elsewhere. Asked in the recipes,
+# because setup may have installed it since make started.
+HAVE_CLP := pkg-config --exists clp 2>/dev/null
+
+# Tools are built once into the user's cache, under a name that changes with their
+# versions and with Go's.
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/poolwright
+key = $(shell { go version; cat $(1)/go.mod $(1)/go.sum; } | sha256sum | cut -c1-16)
+TOOLS := $(CACHE)/tools-$(call key,tools)
+LINT := $(CACHE)/lint-$(call key,tools/lint)
+export PATH := $(TOOLS):$(LINT):$(PATH)
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: ## install COIN-OR Clp where that is possible
+	@tools/setup.sh
+
+.PHONY: build
+build: ## build bin/poolwright, with Clp where it is installed
+	@if $(HAVE_CLP); then \
+	  set -x; CGO_ENABLED=1 go build $(BUILDFLAGS) -tags clp -o bin/ ./cmd/poolwright; \
+	else \
+	  set -x; CGO_ENABLED=0 go build $(BUILDFLAGS) -o bin/ ./cmd/poolwright; \
+	fi
+
+.PHONY: run
+run: setup build ## plan a built-in fleet and keep planning it; ARGS="--help" lists options
+	@exec bin/poolwright serve $(ARGS)
+
+.PHONY: test
+test: setup ## run every check and every test
+	@tools/steps.sh format lint verify breaking test-builds test-unit test-fuzz
+
+.PHONY: format
+format: $(TOOLS)/.done ## check the format of Go and .proto files
+	@bad=$$(git ls-files -co --exclude-standard '*.go' | grep -v '\.pb\.\(gw\.\)\?go$$' | xargs gofumpt -l); \
+	if [[ -n $$bad ]]; then echo "not formatted, run 'make format-fix':"; echo "$$bad"; exit 1; fi
+	buf format --diff --exit-code proto
+
+.PHONY: format-fix
+format-fix: $(TOOLS)/.done ## format Go and .proto files
+	git ls-files -co --exclude-standard '*.go' | grep -v '\.pb\.\(gw\.\)\?go$$' | xargs gofumpt -w
+	buf format --write proto
+
+.PHONY: lint
+lint: $(TOOLS)/.done $(LINT)/.done ## run go vet, golangci-lint and buf lint
+	buf lint
+	CGO_ENABLED=0 go vet ./...
+	go -C tools vet ./...
+	CGO_ENABLED=0 golangci-lint run ./...
+	@if $(HAVE_CLP); then \
+	  set -x; CGO_ENABLED=1 go vet -tags clp ./...; \
+	  CGO_ENABLED=1 golangci-lint run --build-tags clp ./...; \
+	fi
+
+.PHONY: generate
+generate: $(TOOLS)/.done ## generate Go, gateway and OpenAPI from proto/
+	go -C tools run ./validateproto > third_party/protovalidate/buf/validate/validate.proto
+	buf generate
+
+.PHONY: verify
+verify: $(TOOLS)/.done ## check that generated files and go.mod files are up to date
+	tools/verify.sh
+	@for m in $(MODULES); do (set -x; go -C $$m mod tidy -diff); done
+
+.PHONY: breaking
+breaking: $(TOOLS)/.done ## check the API against the last release
+	tools/breaking.sh
+
+.PHONY: test-builds
+test-builds: ## check that both builds work and do not depend on where they are built
+	tools/builds.sh "$(VERSION)"
+
+.PHONY: test-unit
+test-unit: ## run the tests of both builds, with the race detector where cgo is used
+	CGO_ENABLED=0 go test ./...
+	@if $(HAVE_CLP); then \
+	  set -x; CGO_ENABLED=1 go test -race -tags clp ./...; \
+	else \
+	  echo 'Clp is not installed: testing the pure Go build only'; \
+	  set -x; CGO_ENABLED=1 go test -race ./...; \
+	fi
+
+.PHONY: test-fuzz
+test-fuzz: ## fuzz each parser for FUZZTIME (1m), everything else for 10s
+	tools/fuzz.sh 10s $(FUZZTIME)
+
+.PHONY: fuzz
+fuzz: ## fuzz everything for FUZZTIME (10m) each
+fuzz: FUZZTIME := $(if $(filter file,$(origin FUZZTIME)),10m,$(FUZZTIME))
+fuzz:
+	tools/fuzz.sh $(FUZZTIME) $(FUZZTIME)
+
+.PHONY: bench
+bench: ## run the benchmarks
+	@tags=$$($(HAVE_CLP) && echo clp || true); \
+	set -x; go test -tags "$$tags" -run '^$$' -bench . -benchmem ./...
+
+.PHONY: clean
+clean: ## remove what was built here
+	rm -rf bin
+
+$(TOOLS)/.done:
+	mkdir -p $(@D)
+	CGO_ENABLED=0 go -C tools build -trimpath -buildvcs=false -ldflags='-s -w' -o $(@D)/ tool
+	touch $@
+
+$(LINT)/.done:
+	mkdir -p $(@D)
+	CGO_ENABLED=0 go -C tools/lint build -trimpath -buildvcs=false -ldflags='-s -w' -o $(@D)/ tool
+	touch $@
