@@ -82,6 +82,15 @@ func (r record) text(name string) string {
 	return v.Text()
 }
 
+// required returns a string that must be there.
+func (r record) required(name string) string {
+	text := r.text(name)
+	if text == "" && !r.has(name) {
+		r.reject(name, "is missing")
+	}
+	return text
+}
+
 // number returns a finite number ≥ 0, 0 where it is absent. It may be in quotes.
 func (r record) number(names ...string) float64 {
 	name, v, ok := r.find(names...)
@@ -147,7 +156,10 @@ func (r record) records(section string, names ...string) []record {
 	}
 	var list []record
 	for i, element := range v.Elements() {
-		list = append(list, newRecord(fmt.Sprintf("%s[%d]", join(r.path, name), i), element, r.mistakes))
+		of := newRecord(fmt.Sprintf("%s[%d]", join(r.path, name), i), element, r.mistakes)
+		if element.Kind() == document.Object {
+			list = append(list, of)
+		}
 	}
 	return list
 }

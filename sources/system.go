@@ -1,6 +1,9 @@
 package sources
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/poolwright/poolwright/internal/document"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
@@ -71,6 +74,9 @@ func importSystem(tree document.Value) (*poolwrightv1.Fleet, error) {
 	s.readClasses(root)
 	fleet := &poolwrightv1.Fleet{Pools: s.pools(), Workloads: s.workloads(root)}
 	if err := mistakes.OrNil(); err != nil {
+		slices.SortStableFunc(mistakes.Violations, func(a, b document.Violation) int {
+			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		})
 		return nil, err
 	}
 	return fleet, nil
@@ -112,7 +118,7 @@ func (s *system) readAccelerators(root record) {
 			r.reject("multiplicity", "must be at least 1")
 			a.devices = 1
 		}
-		if _, twice := s.accelerators[a.name]; twice {
+		if _, twice := s.accelerators[a.name]; twice && a.name != "" {
 			r.reject("name", "accelerator %q is given twice", a.name)
 			continue
 		}
@@ -124,22 +130,13 @@ func (s *system) readAccelerators(root record) {
 	}
 }
 
-// required returns a string that must be there.
-func (r record) required(name string) string {
-	text := r.text(name)
-	if text == "" && !r.has(name) {
-		r.reject(name, "is missing")
-	}
-	return text
-}
-
 // readCounts reads how many devices of each type there are. Older descriptions have
 // them beside the accelerators.
 func (s *system) readCounts(root record) {
 	s.counts = map[string]int32{}
 	list := root.records("capacityData", "capacity", "count")
-	if !root.has("capacityData") && !root.has("capacity") && root.has("acceleratorData") {
-		list = root.record("acceleratorData").records("count")
+	if _, v, ok := root.find("acceleratorData"); ok && v.Kind() == document.Object {
+		list = append(list, root.record("acceleratorData").records("count")...)
 	}
 	for _, r := range list {
 		kind := r.required("type")

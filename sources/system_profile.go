@@ -15,6 +15,8 @@ type profile struct {
 	coefficients *poolwrightv1.Profile
 	// batch requests run together at atTokens tokens each.
 	batch, atTokens float64
+	// broken by a mistake that was reported.
+	broken bool
 }
 
 func (s *system) readProfiles(root record) {
@@ -33,6 +35,7 @@ func (s *system) readProfiles(root record) {
 }
 
 func (s *system) readProfile(r record) profile {
+	before := r.mistakes.Count()
 	p := profile{
 		units:    r.count("accCount", 1),
 		batch:    float64(r.count("maxBatchSize", 0)),
@@ -53,6 +56,7 @@ func (s *system) readProfile(r record) profile {
 		r.reject("accCount", "%v devices are too many", devices)
 		p.units, p.accelerator.devices = 1, 1
 	}
+	p.broken = r.mistakes.Count() > before
 	return p
 }
 
@@ -87,11 +91,11 @@ func coefficients(r record) (poolwrightv1.Variant_ServiceModel, *poolwrightv1.Pr
 	return poolwrightv1.Variant_LLMD_V3, &poolwrightv1.Profile{}
 }
 
-// fitted is false for a profile that was not fitted yet: the family gives it no
+// usable is false for a profile that was not fitted yet: the family gives it no
 // allocation.
-func (p profile) fitted() bool {
+func (p profile) usable() bool {
 	c := p.coefficients
-	return c.GetAlphaMs() > 0 || c.GetBetaMs() > 0 || c.GetGammaMs() > 0 || c.GetDeltaMs() > 0
+	return p.broken || c.GetAlphaMs() > 0 || c.GetBetaMs() > 0 || c.GetGammaMs() > 0 || c.GetDeltaMs() > 0
 }
 
 // devices of one replica.

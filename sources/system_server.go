@@ -91,6 +91,9 @@ func (s *system) setTarget(r record, w *poolwrightv1.Workload) {
 	}
 	w.Priority = &c.priority
 	target, ok := c.targets[w.GetModel()]
+	if !ok && len(s.profiles[w.GetModel()]) == 0 {
+		return
+	}
 	if !ok {
 		r.reject("class", "service class %q has no target for model %q", w.GetServiceClass(), w.GetModel())
 		return
@@ -143,7 +146,7 @@ func (s *system) setVariants(r, current record, w *poolwrightv1.Workload, output
 	override, queue := r.count("maxBatchSize", 0), r.count("maxQueueSize", 0)
 	profiles := s.profiles[w.GetModel()]
 	for _, p := range profiles {
-		if !p.fitted() || keep && p.accelerator.name != inUse {
+		if !p.usable() || keep && p.accelerator.name != inUse {
 			continue
 		}
 		v := p.variant(override, queue, outputTokens)

@@ -55,7 +55,7 @@ func (e *Error) Error() string {
 	for _, v := range listed {
 		lines = append(lines, v.String())
 	}
-	if more := len(e.Violations) - len(listed) + e.Omitted; more > 0 {
+	if more := e.Count() - len(listed); more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(lines, "\n")
@@ -69,6 +69,9 @@ func (e *Error) Add(v Violation) {
 	}
 	e.Violations = append(e.Violations, v)
 }
+
+// Count is the number of mistakes.
+func (e *Error) Count() int { return len(e.Violations) + e.Omitted }
 
 // OrNil is the error, or nil where nothing is wrong.
 func (e *Error) OrNil() error {
