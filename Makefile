@@ -47,7 +47,7 @@ run: setup build ## plan a built-in fleet and keep planning it; ARGS="--help" li
 
 .PHONY: test
 test: setup ## run every check and every test
-	@tools/steps.sh format lint verify breaking test-builds test-unit test-fuzz
+	@tools/steps.sh format lint verify breaking test-builds test-unit first-run test-fuzz
 
 .PHONY: format
 format: $(TOOLS)/.done ## check the format of Go and .proto files
@@ -98,6 +98,10 @@ test-unit: ## run the tests of both builds, with the race detector where cgo is 
 	  echo 'Clp is not installed: testing the pure Go build only'; \
 	  set -x; CGO_ENABLED=1 go test -race ./...; \
 	fi
+
+.PHONY: first-run
+first-run: build $(TOOLS)/.done ## check what the README promises of the first run: curl, grpcurl, command line
+	tools/first-run.sh bin/poolwright
 
 .PHONY: test-fuzz
 test-fuzz: ## fuzz each parser for FUZZTIME (1m), everything else for 10s

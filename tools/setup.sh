@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs COIN-OR Clp and pkg-config by apt where that is possible. Where it is
-# not, the build without cgo is used, which plans the same; that is no failure.
+# Installs COIN-OR Clp, pkg-config and curl by apt where that is possible. Where it
+# is not, the build without cgo is used, which plans the same; that is no failure.
 set -euo pipefail
 
 pure() {
@@ -9,7 +9,7 @@ pure() {
 }
 
 command -v go > /dev/null || { echo 'setup: Go 1.26 is needed: https://go.dev/dl' >&2; exit 1; }
-pkg-config --exists clp 2> /dev/null && exit 0
+pkg-config --exists clp 2> /dev/null && command -v curl > /dev/null && exit 0
 command -v gcc > /dev/null || pure 'no gcc'
 command -v apt-get > /dev/null || pure 'no Clp and no apt-get to install it'
 
@@ -19,8 +19,8 @@ if [[ $(id -u) -ne 0 ]]; then
   root=(sudo -n)
 fi
 install=("${root[@]}" env DEBIAN_FRONTEND=noninteractive
-  apt-get install -y -qq --no-install-recommends coinor-libclp-dev pkg-config)
-echo 'setup: installing coinor-libclp-dev and pkg-config' >&2
+  apt-get install -y -qq --no-install-recommends coinor-libclp-dev pkg-config curl)
+echo 'setup: installing coinor-libclp-dev, pkg-config and curl' >&2
 "${install[@]}" > /dev/null 2>&1 < /dev/null && exit 0
 # The lists of packages may be missing or old.
 { "${root[@]}" apt-get update -qq && "${install[@]}"; } > /dev/null < /dev/null || pure 'Clp could not be installed'
