@@ -145,7 +145,7 @@ workloads:
 	for _, w := range got.GetWorkloads() {
 		require.Len(t, w.GetVariants(), 2)
 		for _, v := range w.GetVariants() {
-			require.Equal(t, 10.0, v.GetProfile().GetAlphaMs()) //nolint:testifylint // exact
+			require.Equal(t, 10.0, v.GetProfile().GetAlphaMs())
 		}
 	}
 }

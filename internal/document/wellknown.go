@@ -61,13 +61,13 @@ func parseDuration(text string) (seconds int64, nanos int32, ok bool) {
 		return seconds, nanos, ok
 	}
 	v, err := time.ParseDuration(text)
-	return int64(v / time.Second), int32(v % time.Second), err == nil //nolint:gosec // less than a second
+	return int64(v / time.Second), int32(v % time.Second), err == nil
 }
 
 // parseNanos reads up to nine digits after the point.
 func parseNanos(fraction string) (int32, bool) {
 	n, err := strconv.ParseInt((fraction + "000000000")[:9], 10, 32)
-	return int32(n), err == nil //nolint:gosec // nine digits
+	return int32(n), err == nil
 }
 
 func (d *decoder) timestamp(at int32, m protoreflect.Message) bool {
