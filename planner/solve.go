@@ -83,7 +83,7 @@ func (c *cycle) adopt(p *optimizer.Problem, s *optimizer.Solution) {
 	d.Solution = s
 	d.Demand = s.Demand
 	d.PricePerHour = s.PricePerHour
-	d.Notes = append(d.Notes, s.Notes...)
+	d.Notes = append(c.fleet.notes(), s.Notes...)
 	for _, u := range s.Pools {
 		d.Pools = append(d.Pools, PoolUse{Used: u.Used, ShadowPrice: u.ShadowPrice})
 	}

@@ -1,0 +1,24 @@
+package planner
+
+import "fmt"
+
+// notes says what of the fleet's declaration the plan does not use.
+func (f *Fleet) notes() []string {
+	var notes []string
+	for i := range f.Pools {
+		p := &f.Pools[i]
+		if p.Committed > 0 {
+			notes = append(notes, fmt.Sprintf("pool %s: the %d committed devices are priced like the others", p.Name, p.Committed))
+		}
+		if p.Growth != nil {
+			notes = append(notes, fmt.Sprintf("pool %s: planned with its capacity now, not with growth to %d", p.Name, p.Growth.Max))
+		}
+	}
+	for i := range f.Workloads {
+		if n := f.Workloads[i].ShapeCount; n > 1 {
+			notes = append(notes, fmt.Sprintf("workload %s: all replicas get the same mix of its %d shapes",
+				f.Workloads[i].QualifiedName(), n))
+		}
+	}
+	return notes
+}
