@@ -25,7 +25,7 @@ func TestMistakes(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			data, err := os.ReadFile(file) //nolint:gosec // our own testdata
+			data, err := os.ReadFile(file)
 			require.NoError(t, err)
 			err = unmarshalFor(file)(data, &poolwrightv1.Fleet{})
 			require.Error(t, err)
@@ -33,7 +33,7 @@ func TestMistakes(t *testing.T) {
 			if *update {
 				require.NoError(t, os.WriteFile(golden, []byte(err.Error()+"\n"), 0o600))
 			}
-			want, readErr := os.ReadFile(golden) //nolint:gosec // our own testdata
+			want, readErr := os.ReadFile(golden)
 			require.NoError(t, readErr)
 			require.Equal(t, string(want), err.Error()+"\n")
 			var list *document.Error

@@ -72,7 +72,7 @@ func (o Options) Parse(data []byte) (Value, error) {
 	if looksLikeJSON(data) {
 		return o.ParseJSON(data)
 	}
-	return o.parse(data, "YAML document", o.withDefaults().MaxYAMLBytes, parseYAML)
+	return o.parse(data, "document that does not start with { or [, and so is read as YAML,", o.withDefaults().MaxYAMLBytes, parseYAML)
 }
 
 // ParseJSON reads JSON into a tree. What is wrong is an [*Error].
