@@ -2,6 +2,7 @@ package sources_test
 
 import (
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"

@@ -1,6 +1,7 @@
 package sources_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"

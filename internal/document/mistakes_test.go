@@ -2,6 +2,7 @@ package document_test
 
 import (
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
