@@ -23,14 +23,14 @@ func golden(t *testing.T, file string, got []byte) {
 	if *update {
 		require.NoError(t, os.WriteFile(file, got, 0o600))
 	}
-	want, err := os.ReadFile(file)
+	want, err := fs.ReadFile(os.DirFS("."), file)
 	require.NoError(t, err)
 	require.Equal(t, string(want), string(got))
 }
 
 func read(t *testing.T, file string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(file)
+	data, err := fs.ReadFile(os.DirFS("."), file)
 	require.NoError(t, err)
 	return data
 }

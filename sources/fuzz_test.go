@@ -21,7 +21,7 @@ func FuzzSystem(f *testing.F) {
 		files, err := filepath.Glob(pattern)
 		require.NoError(f, err)
 		for _, file := range files {
-			data, err := os.ReadFile(file)
+			data, err := fs.ReadFile(os.DirFS("."), file)
 			require.NoError(f, err)
 			f.Add(data)
 		}

@@ -22,7 +22,7 @@ func addSeeds(f *testing.F, pattern string, marshal func(proto.Message) ([]byte,
 	files, err := filepath.Glob("testdata/mistakes/" + pattern)
 	require.NoError(f, err)
 	for _, file := range files {
-		data, err := os.ReadFile(file)
+		data, err := fs.ReadFile(os.DirFS("."), file)
 		require.NoError(f, err)
 		f.Add(data)
 	}

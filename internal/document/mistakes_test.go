@@ -26,7 +26,7 @@ func TestMistakes(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			data, err := os.ReadFile(file)
+			data, err := fs.ReadFile(os.DirFS("."), file)
 			require.NoError(t, err)
 			err = unmarshalFor(file)(data, &poolwrightv1.Fleet{})
 			require.Error(t, err)
@@ -34,7 +34,7 @@ func TestMistakes(t *testing.T) {
 			if *update {
 				require.NoError(t, os.WriteFile(golden, []byte(err.Error()+"\n"), 0o600))
 			}
-			want, readErr := os.ReadFile(golden)
+			want, readErr := fs.ReadFile(os.DirFS("."), golden)
 			require.NoError(t, readErr)
 			require.Equal(t, string(want), err.Error()+"\n")
 			var list *document.Error
