@@ -224,7 +224,7 @@ func judge(c *cycle) error {
 func (p *WorkloadPlan) judge(w *Workload) {
 	sustained := 0.0
 	for j := range p.Variants {
-		sustained += float64(p.Variants[j].Size.Capacity) * float64(p.Variants[j].Total())
+		sustained += float64(p.Variants[j].Size.Served) * float64(p.Variants[j].Total())
 	}
 	p.Served = w.ArrivalRate
 	used := p.used(w)

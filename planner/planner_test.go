@@ -213,3 +213,17 @@ func TestNotesSayWhatIsNotUsed(t *testing.T) {
 		"workload prod/chat: all replicas get the same mix of its 2 shapes",
 	}, d.Notes)
 }
+
+// Without waiting places some arrivals are lost at the highest rate inside the SLO;
+// the plan counts what is served, so that lost requests need replicas too.
+func TestPlanCountsWhatIsServed(t *testing.T) {
+	v := profiled("chat-h100", 0)
+	v.Replica.Model = queueing.LLMDV3
+	v.Replica.MaxBatch = 8
+	v.Replica.MaxQueue = queueing.Waiting{Limited: true}
+	f := twoPools(10, v)
+	d := plan(t, planner.Snapshot{Fleet: f})
+	size := d.Plans[0].Variants[0].Size
+	require.Less(t, float64(size.Served), 0.9*float64(size.Capacity))
+	assert.Equal(t, int(math.Ceil(10/float64(size.Served))), totals(&d, 0)[0])
+}

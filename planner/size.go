@@ -8,8 +8,13 @@ import (
 
 // Size is what one replica of a variant sustains.
 type Size struct {
-	// Capacity within the SLO; 0 when Reason says why not.
+	// Capacity is the highest arrival rate within the SLO; 0 when Reason says why
+	// there is none.
 	Capacity queueing.Rate
+	// Served is what a replica completes at that rate: less than Capacity where
+	// arrivals find no place. Plans count with it, since blocked requests are not
+	// served.
+	Served queueing.Rate
 	// Saturation is 0 where capacity was declared.
 	Saturation queueing.Rate
 	// Binding is the limit that binds, saturation, or capacityRps where declared.
@@ -40,7 +45,7 @@ func newSizer(m Memory) *sizer {
 // or shape out of its range.
 func (s *sizer) size(w *Workload, v *Variant) (Size, error) {
 	if v.Replica == nil {
-		return Size{Capacity: v.Capacity, Binding: "capacityRps"}, nil
+		return Size{Capacity: v.Capacity, Served: v.Capacity, Binding: "capacityRps"}, nil
 	}
 	key := sizeKey{*v.Replica, w.Shape, fmt.Sprint(w.SLO.Limits)}
 	if size, ok := s.next[key]; ok {
@@ -69,12 +74,12 @@ func compute(r *queueing.Replica, shape queueing.Shape, slo queueing.SLO) (Size,
 	if c.Unservable != "" {
 		return Size{Binding: "kvCacheTokens", Reason: c.Unservable, station: station}, nil
 	}
-	size := Size{Capacity: c.Rate, Saturation: c.SaturationRate, Binding: "saturation", station: station}
+	size := Size{Capacity: c.Rate, Served: c.Served, Saturation: c.SaturationRate, Binding: "saturation", station: station}
 	if c.Bound {
 		size.Binding = c.Binding.String()
 	}
 	if !c.Feasible {
-		size.Capacity = 0
+		size.Capacity, size.Served = 0, 0
 		size.Binding = c.Binding.String()
 		size.Reason = fmt.Sprintf("no arrival rate holds %s %s: the best is %s",
 			c.Binding, limitValue(c.Binding, c.Binding.Value), limitValue(c.Binding, c.Best))

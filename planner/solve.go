@@ -64,7 +64,7 @@ func (f *Fleet) programWorkload(w *Workload, sizes []Size) optimizer.Workload {
 	for j := range w.Variants {
 		v := &w.Variants[j]
 		pv := optimizer.Variant{
-			Name: v.Name, Capacity: float64(sizes[j].Capacity),
+			Name: v.Name, Capacity: float64(sizes[j].Served),
 			DevicesPerReplica: v.DevicesPerReplica, NodesPerReplica: v.NodesPerReplica,
 			MinReplicas: v.MinReplicas, MaxReplicas: v.MaxReplicas, CurrentReplicas: v.CurrentReplicas,
 			SwitchUp: v.SwitchUp, SwitchDown: v.SwitchDown,
@@ -178,10 +178,10 @@ func (c *cycle) keepQuotas() {
 	}
 }
 
-// share gives each variant traffic in proportion to its capacity, or, where no
+// share gives each variant traffic in proportion to what it serves within the SLO, or, where no
 // variant holds the SLO, in proportion to its saturation rate.
 func (p *WorkloadPlan) share() {
-	weight := func(v *VariantPlan) float64 { return float64(v.Size.Capacity) * float64(v.Total()) }
+	weight := func(v *VariantPlan) float64 { return float64(v.Size.Served) * float64(v.Total()) }
 	total := 0.0
 	for j := range p.Variants {
 		total += weight(&p.Variants[j])

@@ -23,7 +23,7 @@ import (
 )
 
 // MaxMessageBytes is the size limit of one request.
-const MaxMessageBytes = 64 << 20
+const MaxMessageBytes = 32 << 20
 
 // shutdownGrace is how long calls in flight may take after the end was asked for.
 const shutdownGrace = 10 * time.Second

@@ -162,13 +162,13 @@ func (t *table) variants(w *poolwrightv1.WorkloadPlan) {
 }
 
 func (t *table) capacities(m *poolwrightv1.Capacities) {
-	t.line("WORKLOAD", "VARIANT", "CAPACITY/S", "SATURATES/S", "BINDS")
+	t.line("WORKLOAD", "VARIANT", "CAPACITY/S", "SERVED/S", "SATURATES/S", "BINDS")
 	for _, v := range m.GetVariants() {
 		saturation := "–"
 		if v.SaturationRps != nil {
 			saturation = number(v.GetSaturationRps())
 		}
-		t.line(v.GetWorkload(), v.GetVariant(), number(v.GetCapacityRps()), saturation, v.GetBinding())
+		t.line(v.GetWorkload(), v.GetVariant(), number(v.GetCapacityRps()), number(v.GetServedRps()), saturation, v.GetBinding())
 		if v.GetReason() != "" {
 			t.line("  " + v.GetReason())
 		}

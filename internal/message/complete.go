@@ -37,8 +37,11 @@ func Complete(fleet *poolwrightv1.Fleet, err error) error {
 
 // located is the message of a violation with its place in the document.
 func located(v document.Violation) string {
-	if v.Line == 0 {
+	switch {
+	case v.Line == 0:
 		return v.Message
+	case v.Column == 0:
+		return fmt.Sprintf("%s (line %d)", v.Message, v.Line)
 	}
 	return fmt.Sprintf("%s (line %d, column %d)", v.Message, v.Line, v.Column)
 }

@@ -110,7 +110,7 @@ func workload(w *planner.Workload, plan *planner.WorkloadPlan) *poolwrightv1.Wor
 	for j := range plan.Variants {
 		v := &plan.Variants[j]
 		vm := &poolwrightv1.VariantPlan{
-			Name: w.Variants[j].Name, CapacityRps: float64(v.Size.Capacity),
+			Name: w.Variants[j].Name, CapacityRps: float64(v.Size.Capacity), ServedRps: float64(v.Size.Served),
 			Binding: v.Size.Binding, Reason: v.Reason,
 		}
 		if v.Size.Capacity > 0 && v.Reason != "" {
@@ -147,7 +147,7 @@ func Capacities(f *planner.Fleet, sizes [][]planner.Size) *poolwrightv1.Capaciti
 		for j, s := range sizes[i] {
 			c := &poolwrightv1.VariantCapacity{
 				Workload: f.Workloads[i].QualifiedName(), Variant: f.Workloads[i].Variants[j].Name,
-				CapacityRps: float64(s.Capacity), Binding: s.Binding, Reason: s.Reason,
+				CapacityRps: float64(s.Capacity), ServedRps: float64(s.Served), Binding: s.Binding, Reason: s.Reason,
 			}
 			if s.Saturation > 0 {
 				saturation := float64(s.Saturation)

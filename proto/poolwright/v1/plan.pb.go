@@ -583,13 +583,16 @@ type VariantPlan struct {
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// Arrival rate that one replica sustains within the SLO, in requests/s.
 	CapacityRps float64 `protobuf:"fixed64,2,opt,name=capacity_rps,json=capacityRps,proto3" json:"capacity_rps,omitempty"`
+	// Requests that a replica completes at that rate, in requests/s: less where
+	// arrivals find no waiting place. The plan counts with it.
+	ServedRps float64 `protobuf:"fixed64,3,opt,name=served_rps,json=servedRps,proto3" json:"served_rps,omitempty"`
 	// Limit that binds one replica's capacity.
-	Binding string `protobuf:"bytes,3,opt,name=binding,proto3" json:"binding,omitempty"`
+	Binding string `protobuf:"bytes,4,opt,name=binding,proto3" json:"binding,omitempty"`
 	// Price per hour of one request/s, shadow prices included; absent where the
 	// variant sustains nothing.
-	MarginalPricePerRps *float64 `protobuf:"fixed64,4,opt,name=marginal_price_per_rps,json=marginalPricePerRps,proto3,oneof" json:"marginal_price_per_rps,omitempty"`
+	MarginalPricePerRps *float64 `protobuf:"fixed64,5,opt,name=marginal_price_per_rps,json=marginalPricePerRps,proto3,oneof" json:"marginal_price_per_rps,omitempty"`
 	// Why the variant is used or not, in words.
-	Reason        string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason        string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -634,6 +637,13 @@ func (x *VariantPlan) GetName() string {
 func (x *VariantPlan) GetCapacityRps() float64 {
 	if x != nil {
 		return x.CapacityRps
+	}
+	return 0
+}
+
+func (x *VariantPlan) GetServedRps() float64 {
+	if x != nil {
+		return x.ServedRps
 	}
 	return 0
 }
@@ -1060,12 +1070,15 @@ type VariantCapacity struct {
 	Variant string `protobuf:"bytes,2,opt,name=variant,proto3" json:"variant,omitempty"`
 	// Highest arrival rate within the SLO, in requests/s; 0 = none.
 	CapacityRps float64 `protobuf:"fixed64,3,opt,name=capacity_rps,json=capacityRps,proto3" json:"capacity_rps,omitempty"`
+	// Requests that a replica completes at that rate, in requests/s: less where
+	// arrivals find no waiting place.
+	ServedRps float64 `protobuf:"fixed64,4,opt,name=served_rps,json=servedRps,proto3" json:"served_rps,omitempty"`
 	// Limit that binds, saturation, or capacityRps where it was given.
-	Binding string `protobuf:"bytes,4,opt,name=binding,proto3" json:"binding,omitempty"`
+	Binding string `protobuf:"bytes,5,opt,name=binding,proto3" json:"binding,omitempty"`
 	// Arrival rate at which a replica saturates, in requests/s; absent without a profile.
-	SaturationRps *float64 `protobuf:"fixed64,5,opt,name=saturation_rps,json=saturationRps,proto3,oneof" json:"saturation_rps,omitempty"`
+	SaturationRps *float64 `protobuf:"fixed64,6,opt,name=saturation_rps,json=saturationRps,proto3,oneof" json:"saturation_rps,omitempty"`
 	// Why nothing can be sustained, in words.
-	Reason        string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason        string `protobuf:"bytes,7,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1117,6 +1130,13 @@ func (x *VariantCapacity) GetVariant() string {
 func (x *VariantCapacity) GetCapacityRps() float64 {
 	if x != nil {
 		return x.CapacityRps
+	}
+	return 0
+}
+
+func (x *VariantCapacity) GetServedRps() float64 {
+	if x != nil {
+		return x.ServedRps
 	}
 	return 0
 }
@@ -1196,13 +1216,15 @@ const file_poolwright_v1_plan_proto_rawDesc = "" +
 	"\tpredicted\x18\x04 \x01(\v2\x19.poolwright.v1.PredictionR\tpredicted\x12\x18\n" +
 	"\abinding\x18\x05 \x01(\tR\abinding\x12\x16\n" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x126\n" +
-	"\bvariants\x18\a \x03(\v2\x1a.poolwright.v1.VariantPlanR\bvariants\"\xcb\x01\n" +
+	"\bvariants\x18\a \x03(\v2\x1a.poolwright.v1.VariantPlanR\bvariants\"\xea\x01\n" +
 	"\vVariantPlan\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12!\n" +
-	"\fcapacity_rps\x18\x02 \x01(\x01R\vcapacityRps\x12\x18\n" +
-	"\abinding\x18\x03 \x01(\tR\abinding\x128\n" +
-	"\x16marginal_price_per_rps\x18\x04 \x01(\x01H\x00R\x13marginalPricePerRps\x88\x01\x01\x12\x16\n" +
-	"\x06reason\x18\x05 \x01(\tR\x06reasonB\x19\n" +
+	"\fcapacity_rps\x18\x02 \x01(\x01R\vcapacityRps\x12\x1d\n" +
+	"\n" +
+	"served_rps\x18\x03 \x01(\x01R\tservedRps\x12\x18\n" +
+	"\abinding\x18\x04 \x01(\tR\abinding\x128\n" +
+	"\x16marginal_price_per_rps\x18\x05 \x01(\x01H\x00R\x13marginalPricePerRps\x88\x01\x01\x12\x16\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reasonB\x19\n" +
 	"\x17_marginal_price_per_rps\"\xb6\x02\n" +
 	"\n" +
 	"Prediction\x124\n" +
@@ -1234,14 +1256,16 @@ const file_poolwright_v1_plan_proto_rawDesc = "" +
 	"\x15shadow_price_per_hour\x18\x05 \x01(\x01R\x12shadowPricePerHour\"H\n" +
 	"\n" +
 	"Capacities\x12:\n" +
-	"\bvariants\x18\x01 \x03(\v2\x1e.poolwright.v1.VariantCapacityR\bvariants\"\xdb\x01\n" +
+	"\bvariants\x18\x01 \x03(\v2\x1e.poolwright.v1.VariantCapacityR\bvariants\"\xfa\x01\n" +
 	"\x0fVariantCapacity\x12\x1a\n" +
 	"\bworkload\x18\x01 \x01(\tR\bworkload\x12\x18\n" +
 	"\avariant\x18\x02 \x01(\tR\avariant\x12!\n" +
-	"\fcapacity_rps\x18\x03 \x01(\x01R\vcapacityRps\x12\x18\n" +
-	"\abinding\x18\x04 \x01(\tR\abinding\x12*\n" +
-	"\x0esaturation_rps\x18\x05 \x01(\x01H\x00R\rsaturationRps\x88\x01\x01\x12\x16\n" +
-	"\x06reason\x18\x06 \x01(\tR\x06reasonB\x11\n" +
+	"\fcapacity_rps\x18\x03 \x01(\x01R\vcapacityRps\x12\x1d\n" +
+	"\n" +
+	"served_rps\x18\x04 \x01(\x01R\tservedRps\x12\x18\n" +
+	"\abinding\x18\x05 \x01(\tR\abinding\x12*\n" +
+	"\x0esaturation_rps\x18\x06 \x01(\x01H\x00R\rsaturationRps\x88\x01\x01\x12\x16\n" +
+	"\x06reason\x18\a \x01(\tR\x06reasonB\x11\n" +
 	"\x0f_saturation_rpsBCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
 
 var (
