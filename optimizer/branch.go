@@ -2,7 +2,6 @@ package optimizer
 
 import (
 	"cmp"
-	"container/heap"
 	"math"
 	"slices"
 )
@@ -17,8 +16,10 @@ type split struct {
 // probes is the number of splits whose children are looked at before one is chosen.
 const probes = 8
 
-// branch opens the two children of the split that seems to raise the bound most.
-func (t *tree) branch(n *treeNode) {
+// branch returns the two children of the split that seems to raise the bound most,
+// none if a single configuration is left for every workload: it was offered, so that
+// nothing better is here.
+func (t *tree) branch(n *treeNode) [2]*treeNode {
 	splits := t.fractionalSplits()
 	if len(splits) == 0 {
 		splits = t.otherSplits()
@@ -35,27 +36,7 @@ func (t *tree) branch(n *treeNode) {
 		}
 	}
 	t.l.budget.spend(2 * len(splits))
-	if len(splits) == 0 {
-		// A single configuration is left, which was offered as a cut.
-		t.floor = min(t.floor, n.bound)
-		return
-	}
-	for _, c := range best {
-		t.openChild(c)
-	}
-}
-
-// openChild puts a child on the heap, unless nothing good enough is in it.
-func (t *tree) openChild(c *treeNode) {
-	switch {
-	case c == nil:
-	case c.bound >= t.target():
-		t.floor = min(t.floor, c.bound)
-	default:
-		c.serial = t.made
-		t.made++
-		heap.Push(&t.open, c)
-	}
+	return best
 }
 
 // fractionalSplits are the splits that cut off the fractional solution.

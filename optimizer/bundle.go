@@ -18,6 +18,8 @@ type bundle struct {
 	cuts   []cut
 	// weights are by cut; Σ weights·cut is the fractional solution behind the model.
 	weights []float64
+	// zeros are the weights of rows whose price is 0.
+	zeros   []float64
 	step    float64
 	program quadratic
 	active  []int
@@ -56,12 +58,13 @@ func (b *bundle) ascend(g goal) ascent {
 	if !b.l.budget.spend(len(b.l.workloads)) {
 		return interrupted
 	}
-	b.value = b.l.evaluate(b.prices)
-	if !b.value.ok {
-		return failed(b.value.bound)
+	v := b.l.evaluate(b.prices)
+	if !v.ok {
+		return failed(v.bound)
 	}
-	b.add(b.value.cut)
-	flat, nulls := 0, 0
+	b.value = v
+	b.add(v.cut)
+	nulls := 0
 	for range g.passes {
 		if b.value.bound >= g.target {
 			return converged
@@ -73,13 +76,13 @@ func (b *bundle) ascend(g goal) ascent {
 		if !ok {
 			return converged
 		}
-		if predicted <= b.enough(g) {
+		if enough := b.enough(g); predicted <= enough {
 			// A short step predicts little whatever is missing.
-			if flat++; flat > 2 {
-				return converged
+			if missing, longer := b.missing(predicted); missing > 3*enough && longer > 2*b.step {
+				b.step = longer
+				continue
 			}
-			b.step *= 20
-			continue
+			return converged
 		}
 		if !b.l.budget.spend(len(b.l.workloads)) {
 			return interrupted
@@ -94,13 +97,37 @@ func (b *bundle) ascend(g goal) ascent {
 				b.step *= 2
 			}
 			b.prices, b.value = next, v
-			flat, nulls = 0, 0
-		} else if nulls++; nulls > 2 || gain < -2*predicted {
+			nulls = 0
+		} else if nulls++; nulls > max(2, len(b.active)/nullShare) {
 			b.step *= 0.5
 		}
 		b.add(v.cut)
 	}
 	return interrupted
+}
+
+// multiplications are about as much work as one pricing problem.
+const multiplications = 2000
+
+// nullShare is the share of the active rows that may pass without gain before the
+// steps get shorter: the model needs about a cut per row.
+const nullShare = 3
+
+// missing is what the bound may gain, by the model, within a distance that the
+// prices could plausibly move, and the step that goes that far.
+func (b *bundle) missing(predicted float64) (gain, step float64) {
+	length, size := 0.0, 0.0
+	for k, r := range b.active {
+		length += b.program.d[k] * b.program.d[k]
+		size += b.prices[r] / b.scale[r] * b.prices[r] / b.scale[r]
+	}
+	length = math.Sqrt(length)
+	distance := 0.3*math.Sqrt(size) + 0.02
+	if length == 0 {
+		return 0, b.step
+	}
+	// The aggregate gradient is d/step.
+	return predicted + length/b.step*max(0, distance-length), b.step * distance / length
 }
 
 func failed(bound float64) ascent {
@@ -175,15 +202,40 @@ func (b *bundle) propose() (next []float64, predicted float64, ok bool) {
 		b.step = 0.3 / math.Sqrt(steepest)
 	}
 	q.step = b.step
-	if !q.solve() {
+	b.warm()
+	q.work = len(b.cuts) * len(b.active) * 4
+	solved := q.solve()
+	b.l.budget.left -= q.work / multiplications
+	if !solved {
 		return nil, 0, false
 	}
-	copy(b.weights, q.weights[:len(b.cuts)])
+	copy(b.weights, q.weights)
+	clear(b.zeros)
+	for k, r := range b.active {
+		b.zeros[r] = q.bounds[k]
+	}
 	next = slices.Clone(b.prices)
 	for k, r := range b.active {
 		next[r] = max(0, b.prices[r]+q.d[k]*b.scale[r])
 	}
 	return next, q.model, true
+}
+
+// warm starts the quadratic program from the weights of the one before.
+func (b *bundle) warm() {
+	q := &b.program
+	q.weights = append(q.weights[:0], b.weights...)
+	if b.zeros == nil {
+		b.zeros = make([]float64, len(b.l.rows))
+	}
+	q.bounds = q.bounds[:0]
+	for k, r := range b.active {
+		weight := 0.0
+		if q.centre[k] == 0 {
+			weight = b.zeros[r]
+		}
+		q.bounds = append(q.bounds, weight)
+	}
 }
 
 // chooseActive leaves out rows that no cut exceeds and that cost nothing; their

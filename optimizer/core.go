@@ -21,6 +21,8 @@ type core struct {
 	spent  float64
 	cost   float64
 	groups []coreGroup
+	// columns is their number in groups.
+	columns int
 	// empty: some workload has no configuration that matters.
 	empty bool
 	// least and most are what the groups from an index on use of each row.
@@ -39,20 +41,20 @@ type coreColumn struct {
 	excess float64
 }
 
-const (
-	// coreColumns is the number of configurations up to which a core is tried.
-	coreColumns = 4000
-	// coreSteps limits the plain search, which suits the smallest cores.
-	coreSteps = 3000
-)
+func (t *tree) newCore() *core {
+	return &core{t: t, base: t.bundle.value.bound, prices: t.bundle.prices}
+}
 
 // closeByCore solves the core of the node and says whether it did.
 func (t *tree) closeByCore() bool {
-	c := &core{t: t, base: t.bundle.value.bound, prices: t.bundle.prices}
+	c := t.newCore()
 	if !c.collect() {
+		t.coreReach = min(t.coreReach, 0.8*(t.target()-c.base))
 		return false
 	}
-	if !c.empty && !c.search() && !c.solveProgram() {
+	if !c.empty && !c.search() && !c.solveProgram(t.limits.programs) {
+		// Its descendants have smaller cores.
+		t.coreLimit = c.columns / 2
 		return false
 	}
 	t.floor = min(t.floor, t.target())
@@ -63,7 +65,7 @@ func (t *tree) closeByCore() bool {
 func (c *core) collect() bool {
 	l := c.t.l
 	reach := c.t.target() - c.base
-	if reach > c.t.scale {
+	if reach > c.t.scale || reach > c.t.coreReach {
 		return false
 	}
 	c.picks = make([]int32, len(l.workloads))
@@ -73,8 +75,9 @@ func (c *core) collect() bool {
 		w := &l.workloads[i]
 		lo, hi := l.bounds(w)
 		least := c.t.bundle.value.values[i]
-		columns, complete := l.pricer.enumerate(w, lo, hi, c.prices, least+reach, coreColumns-total)
+		columns, complete := l.pricer.enumerate(w, lo, hi, c.prices, least+reach, c.t.coreLimit-total)
 		if !complete {
+			l.budget.spend(i + (total+len(columns))/10)
 			return false
 		}
 		group := coreGroup{workload: i}
@@ -86,6 +89,7 @@ func (c *core) collect() bool {
 	}
 	slices.SortStableFunc(c.groups, func(a, b coreGroup) int { return cmp.Compare(len(a.columns), len(b.columns)) })
 	c.sumUses()
+	c.columns = total
 	return l.budget.spend(len(l.workloads) + total/10)
 }
 
@@ -149,11 +153,11 @@ func (c *core) search() bool {
 	c.descend(0, c.spent)
 	c.used = used
 	c.t.l.budget.spend(c.steps / 10)
-	return c.steps <= coreSteps
+	return c.steps <= c.t.limits.steps
 }
 
 func (c *core) descend(g int, spent float64) {
-	if c.steps++; c.steps > coreSteps {
+	if c.steps++; c.steps > c.t.limits.steps {
 		return
 	}
 	if !c.promising(g, spent) {
@@ -167,7 +171,7 @@ func (c *core) descend(g int, spent float64) {
 	}
 	group := &c.groups[g]
 	for _, column := range group.columns {
-		if c.base+spent+column.excess >= c.t.target() || c.steps > coreSteps {
+		if c.base+spent+column.excess >= c.t.target() || c.steps > c.t.limits.steps {
 			break
 		}
 		c.use(c.used, group.workload, column.index, 1)

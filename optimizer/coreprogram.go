@@ -18,14 +18,12 @@ type coreProgram struct {
 	first  []int
 	closed []bool // columns excluded at the current node
 	nodes  int
+	limit  int
 }
 
-// coreNodes limits the linear programs solved for one core.
-const coreNodes = 400
-
-// solveProgram returns false if the limit or the engine's numerics end it early.
-func (c *core) solveProgram() bool {
-	p := &coreProgram{core: c}
+// solveProgram solves at most limit linear programs. It returns false if that or the engine's numerics end it early.
+func (c *core) solveProgram(limit int) bool {
+	p := &coreProgram{core: c, limit: limit}
 	solver, err := c.t.engine.New(p.linear())
 	if err != nil {
 		// The engine refuses coefficients that are out of its range.
@@ -34,6 +32,37 @@ func (c *core) solveProgram() bool {
 	defer solver.Close()
 	p.solver = solver
 	return p.descend()
+}
+
+// diveColumns and divePrograms limit the search for plans over near columns.
+const (
+	diveColumns  = 8000
+	divePrograms = 100
+)
+
+// dive looks for plans among the near columns of every workload and those of the
+// best plan, by the same search as for a core but without a claim to be complete.
+func (t *tree) dive() {
+	c := &core{t: t, base: t.bundle.value.bound, prices: t.bundle.prices}
+	c.picks = make([]int32, len(t.l.workloads))
+	c.used = make([]float64, len(t.l.rows))
+	for i := range t.near {
+		columns := t.near[i]
+		if t.best != nil && !slices.Contains(columns, t.best.picks[i]) {
+			columns = append(slices.Clone(columns), t.best.picks[i])
+		}
+		if len(columns) == 0 {
+			return
+		}
+		g := coreGroup{workload: i}
+		for _, index := range columns {
+			g.columns = append(g.columns, coreColumn{index: index})
+		}
+		c.columns += c.addGroup(g)
+	}
+	if c.columns <= diveColumns && len(c.groups) > 0 {
+		c.solveProgram(divePrograms)
+	}
 }
 
 // linear builds the program: a convexity row per group, then the coupling rows with
@@ -82,7 +111,7 @@ func (p *coreProgram) unit(r int) float64 {
 // descend solves the current node and its descendants.
 func (p *coreProgram) descend() bool {
 	p.nodes++
-	if p.nodes > coreNodes || !p.t.l.budget.spend(len(p.closed)/4+1) {
+	if p.nodes > p.limit || !p.t.l.budget.spend(len(p.closed)/4+1) {
 		return false
 	}
 	s := p.solver.Solve(0)

@@ -22,7 +22,8 @@ type lagrangian struct {
 
 // effort is what a solve may still spend.
 type effort struct {
-	left    int
+	left    int // pricing problems
+	given   int // left at the beginning
 	stop    func() bool
 	stopped bool
 }
@@ -34,6 +35,22 @@ func (e *effort) spend(n int) bool {
 		e.stopped = true
 	}
 	return e.left > 0 && !e.stopped
+}
+
+// share is the effort for one stage: half of what is left if others follow.
+func (e *effort) share(half bool) *effort {
+	part := *e
+	if half {
+		part.left /= 2
+	}
+	part.given = part.left
+	return &part
+}
+
+// settle takes what a stage has spent of its share.
+func (e *effort) settle(part *effort) {
+	e.left -= part.given - part.left
+	e.stopped = part.stopped
 }
 
 func (e *effort) exhausted() bool { return e.left <= 0 || e.stopped }
@@ -48,8 +65,9 @@ func newLagrangian(p *program, budget *effort) *lagrangian {
 		w := &p.workloads[i]
 		item := w.firstItem
 		for j := range w.variants {
+			useful := w.useful(&w.variants[j])
 			for _, at := range w.variants[j].places {
-				l.hi[item] = unlimited
+				l.hi[item] = useful
 				for _, u := range at.uses {
 					if most := math.Floor(p.rows[u.row].limit / u.amount); most < float64(l.hi[item]) {
 						l.hi[item] = int32(most)
@@ -60,6 +78,17 @@ func newLagrangian(p *program, budget *effort) *lagrangian {
 		}
 	}
 	return l
+}
+
+// useful is a number of replicas of a variant that some best plan does not exceed:
+// beyond it the variant alone serves everything and one replica less costs no more.
+func (w *workload) useful(v *variant) int32 {
+	n := max(w.least, v.least, v.current)
+	if v.capacity > 0 && w.demand > 0 {
+		alone := math.Ceil(w.demand/v.capacity) + float64(w.redundancy)
+		n = max(n, int32(min(alone, float64(unlimited))))
+	}
+	return n
 }
 
 func (l *lagrangian) bounds(w *workload) (lo, hi []int32) {
@@ -133,8 +162,8 @@ type cut struct {
 
 // evaluation is L at some prices.
 type lagrangianValue struct {
-	// bound is a lower bound on L that leaves rounding errors aside, scale the size
-	// of the terms it was summed from.
+	// bound is a lower bound on L, rounding errors considered; scale is the size of
+	// the terms it was summed from.
 	bound, scale float64
 	cut          cut
 	// values are the bounds by workload.
@@ -166,7 +195,8 @@ func (l *lagrangian) evaluate(prices []float64) lagrangianValue {
 		total.add(-prices[r] * row.limit)
 		v.scale += prices[r] * row.limit
 	}
-	v.bound = total.total()
+	// Compensated summation leaves little more than the rounding of the terms.
+	v.bound = total.total() - 1e-14*v.scale
 	if v.ok {
 		l.sumCut(&v.cut)
 	}

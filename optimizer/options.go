@@ -18,7 +18,22 @@ type Options struct {
 	// LP solves the linear programs of the exact finish; nil means the pure Go
 	// engine.
 	LP lp.Engine
+
+	// limits are those of the exact finish; nil means the defaults.
+	limits *limits
 }
+
+// limits say how large a core may be before the search branches instead, so that
+// tests can take every path.
+type limits struct {
+	// columns is the number of configurations up to which a core is tried.
+	columns int
+	// steps limits the plain search, which suits the smallest cores, and programs
+	// the linear programs solved for one core.
+	steps, programs int
+}
+
+func defaultLimits() *limits { return &limits{columns: 4000, steps: 3000, programs: 400} }
 
 // defaultEffort is some ten seconds.
 const defaultEffort = 10_000_000

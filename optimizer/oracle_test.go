@@ -193,24 +193,45 @@ func engines() []lp.Engine {
 func TestSolveEqualsBruteForce(t *testing.T) {
 	for _, engine := range engines() {
 		t.Run(engine.Name(), func(t *testing.T) {
-			for seed, solved := uint64(0), 0; solved < 1500; seed++ {
-				p := randomSmall(rand.New(rand.NewPCG(seed, 1)))
-				want, priorities, ok := bruteForce(p, 200_000)
-				if !ok {
-					continue
-				}
-				solved++
-				got, err := Solve(p, Options{LP: engine})
-				if err != nil {
-					t.Fatalf("seed %d: %v", seed, err)
-				}
-				compareLevels(t, seed, p, got, want, priorities)
-				checkSolution(t, p, got)
-				if t.Failed() {
-					return
-				}
-			}
+			compareWithBruteForce(t, 1500, Options{LP: engine})
 		})
+	}
+}
+
+// The exact finish has several ways; each must do alone.
+func TestEveryPathEqualsBruteForce(t *testing.T) {
+	for _, path := range []struct {
+		name   string
+		limits limits
+	}{
+		{"search", limits{columns: 4000, steps: 1e6}},
+		{"programs", limits{columns: 4000, programs: 1e6}},
+		{"branching", limits{}},
+		{"few", limits{columns: 20, steps: 3, programs: 2}},
+	} {
+		t.Run(path.name, func(t *testing.T) {
+			compareWithBruteForce(t, 500, Options{limits: &path.limits})
+		})
+	}
+}
+
+func compareWithBruteForce(t *testing.T, problems int, o Options) {
+	for seed, solved := uint64(0), 0; solved < problems; seed++ {
+		p := randomSmall(rand.New(rand.NewPCG(seed, 1)))
+		want, priorities, ok := bruteForce(p, 200_000)
+		if !ok {
+			continue
+		}
+		solved++
+		got, err := Solve(p, o)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		compareLevels(t, seed, p, got, want, priorities)
+		checkSolution(t, p, got)
+		if t.Failed() {
+			return
+		}
 	}
 }
 

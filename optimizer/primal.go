@@ -178,11 +178,15 @@ func (p *primal) fitsAfter(a *assignment, i int, from, to *column) bool {
 // pairLimit is the number of pairs of exchanges that one round looks at.
 const pairLimit = 1_000_000
 
+// pairsPerEffort pairs are about as much work as one pricing problem.
+const pairsPerEffort = 50
+
 // improveTwo makes all pairs of exchanges that save cost: one that saves and needs
 // more than there is, with one that makes room for less.
 func (p *primal) improveTwo(a *assignment) bool {
 	saving, relief := p.moves(a)
 	improved, looked := false, 0
+	defer func() { p.l.budget.left -= (looked + len(saving) + len(relief)) / pairsPerEffort }()
 	done := make([]bool, len(p.choices))
 	for _, m := range saving {
 		if done[m.workload] {

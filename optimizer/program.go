@@ -99,6 +99,21 @@ const (
 	shortfallStage
 )
 
+// unit is what gaps of the stage are relative to: the demand of the priority. It is
+// 0 where they are relative to the objective itself.
+func (s *stage) unit(p *Problem) float64 {
+	if s.kind == shortfallStage {
+		return 1
+	}
+	total := 0.0
+	for i := range p.Workloads {
+		if w := &p.Workloads[i]; s.kind == unmetStage && !w.Penalized && w.Priority == s.priority {
+			total += w.Demand
+		}
+	}
+	return total
+}
+
 // newProgram builds the program of a stage.
 func newProgram(p *Problem, packings []packing, s stage) *program {
 	b := &programBuilder{problem: p, stage: s, program: &program{}, packings: packings, unmetRows: map[int]int32{}, quotasOf: map[string][]int{}}

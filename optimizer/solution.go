@@ -58,7 +58,9 @@ type Level struct {
 	// Unmet is what the plan leaves unserved, in requests/s (replicas at priority
 	// 0), and Bound a proven lower bound on it.
 	Unmet, Bound float64
-	Gap          float64
+	// Gap is (Unmet − Bound) relative to the demand of the priority; at priority 0
+	// it is in replicas.
+	Gap float64
 }
 
 // Allocation is the replicas of one workload.

@@ -30,6 +30,9 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 	if o.LP == nil {
 		o.LP = lp.Simplex()
 	}
+	if o.limits == nil {
+		o.limits = defaultLimits()
+	}
 	s := &solver{canonical: canonicalize(p), options: o, budget: &effort{left: o.Effort, stop: o.Stop}}
 	for g := range s.canonical.Pools {
 		s.packings = append(s.packings, packPool(&s.canonical.Problem, g))
@@ -100,8 +103,14 @@ func (s *solver) settleShortfall(next *stage) {
 // settle minimises one level, starting from the plan so far.
 func (s *solver) settle(at stage) Level {
 	s.run(at, false)
-	level := Level{Unmet: s.money.best.cost, Bound: min(proven(s.money.bound), s.money.best.cost)}
-	level.Gap = gapOf(level.Unmet, level.Bound)
+	bound := proven(s.money.bound)
+	if at.kind == shortfallStage {
+		bound = math.Ceil(bound - 1e-3)
+	}
+	level := Level{Unmet: s.money.best.cost, Bound: min(bound, s.money.best.cost)}
+	if level.Unmet > level.Bound {
+		level.Gap = (level.Unmet - level.Bound) / at.unit(&s.canonical.Problem)
+	}
 	return level
 }
 
@@ -125,16 +134,42 @@ func gapOf(objective, bound float64) float64 {
 // run solves the program of a stage from the plan so far and keeps what it finds.
 // A tentative run gives up where a first plan isn't found at the root.
 func (s *solver) run(at stage, tentative bool) {
+	before := s.program
 	s.program = newProgram(&s.canonical.Problem, s.packings, at)
-	l := newLagrangian(s.program, s.budget)
-	t := newTree(l, s.options.RelativeGap, s.options.LP)
+	budget := s.budget.share(at.kind != moneyStage || tentative)
+	l := newLagrangian(s.program, budget)
+	t := newTree(l, s.options)
+	t.unit, t.whole = at.unit(&s.canonical.Problem), at.kind == shortfallStage
+	if before != nil {
+		t.start = s.carryOver(before)
+	}
 	if s.plan != nil {
 		t.offerPlan(s.plan)
 	}
 	s.money = t.solve(tentative)
+	s.budget.settle(budget)
 	if s.money.best != nil {
 		s.plan = l.items(s.money.best)
 	}
+}
+
+// carryOver translates the prices of the stage before. A unit of the level that it
+// settled was worth 1 there.
+func (s *solver) carryOver(before *program) []float64 {
+	prices := make([]float64, len(s.program.rows))
+	for r, row := range s.program.rows {
+		found := false
+		for k, old := range before.rows {
+			if old.kind == row.kind && old.index == row.index {
+				prices[r], found = s.money.prices[k], true
+				break
+			}
+		}
+		if !found && row.kind >= unmetRow {
+			prices[r] = 1
+		}
+	}
+	return prices
 }
 
 // items spells an assignment out by item.

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"cmp"
 	"container/heap"
 	"math"
 	"slices"
@@ -14,7 +15,10 @@ type tree struct {
 	l      *lagrangian
 	bundle bundle
 	gap    float64
+	unit   float64 // what the gap is relative to; 0: the objective
+	whole  bool    // costs are whole numbers
 	engine lp.Engine
+	limits *limits
 
 	best *assignment
 	// floor is the least bound of the nodes given up because nothing better than
@@ -22,7 +26,15 @@ type tree struct {
 	floor float64
 	scale float64
 	open  nodeHeap
-	made  int
+	// near are the columns by workload that a search for plans uses.
+	near [][]int32
+	// coreLimit is the number of columns up to which the next core is tried, and
+	// coreReach the reach; both shrink where cores turned out too large.
+	coreLimit int
+	coreReach float64
+	made      int
+	// start are prices that were good for the stage before.
+	start []float64
 	// rootPrices are the multipliers at the root, for shadow prices.
 	rootPrices []float64
 }
@@ -71,8 +83,8 @@ type result struct {
 }
 
 // newTree prepares to solve the program.
-func newTree(l *lagrangian, gap float64, engine lp.Engine) *tree {
-	t := &tree{l: l, gap: gap, engine: engine, floor: math.Inf(1)}
+func newTree(l *lagrangian, o Options) *tree {
+	t := &tree{l: l, gap: o.RelativeGap, engine: o.LP, limits: o.limits, coreLimit: o.limits.columns, coreReach: math.Inf(1), floor: math.Inf(1)}
 	t.bundle = bundle{l: l, prices: make([]float64, len(l.rows))}
 	t.bundle.visit = t.offerCut
 	return t
@@ -102,8 +114,15 @@ func (t *tree) target() float64 {
 	if t.best == nil {
 		return math.Inf(1)
 	}
-	cost := math.Abs(t.best.cost)
-	return t.best.cost - max(t.gap*cost, tolerance/5*cost, 1e-12*t.scale)
+	unit := t.unit
+	if unit == 0 {
+		unit = math.Abs(t.best.cost)
+	}
+	target := t.best.cost - max(t.gap*unit, tolerance/5*math.Abs(t.best.cost))
+	if t.whole {
+		return min(target, t.best.cost-1+1e-2)
+	}
+	return target
 }
 
 // bound is the lower bound proven so far.
@@ -127,12 +146,18 @@ const (
 // root raises the bound at the root and finds a first plan. It returns false if
 // the program has no plan.
 func (t *tree) root() bool {
+	if !t.l.budget.spend(len(t.l.workloads)) {
+		t.floor = 0
+		return false
+	}
 	first := t.l.evaluate(t.bundle.prices)
 	if !first.ok {
 		t.floor = first.bound
 		return !math.IsInf(first.bound, 1)
 	}
 	t.bundle.scale = t.l.scales(&first.cut)
+	t.bundle.value = first
+	t.chooseStart()
 	hopeless := t.l.hopeless()
 	t.scale = first.scale
 	outcome := t.ascend(goal{target: t.target(), hopeless: hopeless, passes: rootPasses, precision: 1e-4})
@@ -144,9 +169,64 @@ func (t *tree) root() bool {
 	if t.bundle.value.bound < t.target() {
 		t.heuristic(true)
 	}
-	t.push(nil)
+	if t.bundle.value.bound < t.target() {
+		t.dive()
+	}
+	if !t.finishExactly() {
+		t.push(nil)
+	}
 	return true
 }
+
+// chooseStart starts the ascent from a multiple of the given prices, if that bounds
+// better than 0. What a unit of the settled levels is worth in terms of this stage
+// is not known; the multiples span the plausible range.
+func (t *tree) chooseStart() {
+	norm := 0.0
+	for r, price := range t.start {
+		norm = max(norm, price/t.bundle.scale[r])
+	}
+	if norm == 0 {
+		return
+	}
+	for multiple := 1e-3; multiple < 200; multiple *= math.Sqrt(10) {
+		prices := make([]float64, len(t.start))
+		for r, price := range t.start {
+			prices[r] = price * multiple / norm
+		}
+		if !t.l.budget.spend(len(t.l.workloads)) {
+			return
+		}
+		v := t.l.evaluate(prices)
+		if !v.ok {
+			return
+		}
+		t.bundle.add(v.cut)
+		if v.bound > t.bundle.value.bound {
+			t.bundle.prices, t.bundle.value = prices, v
+		}
+	}
+}
+
+// finishExactly closes the root to the last digit where that is easy, whatever the
+// gap asked for, so that most plans are optimal and do not change without reason.
+func (t *tree) finishExactly() bool {
+	if t.best == nil || t.limits.columns == 0 {
+		return false
+	}
+	gap, limit := t.gap, t.coreLimit
+	t.gap, t.coreLimit = 0, min(limit, easyColumns)
+	c := t.newCore()
+	closed := c.collect() && (c.empty || c.search())
+	if closed {
+		t.floor = min(t.floor, t.target())
+	}
+	t.gap, t.coreLimit = gap, limit
+	return closed
+}
+
+// easyColumns is the size of a core that is worth solving without need.
+const easyColumns = 300
 
 // ascend runs the bundle and keeps the scale of its terms.
 func (t *tree) ascend(g goal) ascent {
@@ -163,10 +243,7 @@ func (l *lagrangian) hopeless() float64 {
 		w := &l.workloads[i]
 		for j := range w.variants {
 			v := &w.variants[j]
-			n := float64(max(w.least, v.least, v.current))
-			if v.capacity > 0 {
-				n = max(n, math.Ceil(w.demand/v.capacity)+float64(w.redundancy))
-			}
+			n := float64(w.useful(v))
 			dearest := 0.0
 			for _, at := range v.places {
 				dearest = max(dearest, at.price)
@@ -196,20 +273,64 @@ func (t *tree) push(changes []boundChange) {
 }
 
 // run works on open nodes until the bound proves the best plan or the effort ends.
+//
+// It takes the node of the least bound. Every so often it plunges from there, child
+// after child, because plans are found where little is left open.
 func (t *tree) run() {
-	for len(t.open) > 0 && !t.l.budget.exhausted() {
+	for popped := 0; len(t.open) > 0 && !t.l.budget.exhausted(); popped++ {
 		if t.open[0].bound >= t.target() {
 			return
 		}
+		depth := 0
+		if popped%plungeEvery == 0 && t.far() {
+			depth = plungeDepth
+		}
 		n := heap.Pop(&t.open).(*treeNode)
-		restore := t.enter(n)
-		finished := t.visit(n)
-		restore()
-		if !finished {
-			heap.Push(&t.open, n)
-			return
+		for n != nil {
+			restore := t.enter(n)
+			children, finished := t.visit(n, depth)
+			restore()
+			if !finished {
+				heap.Push(&t.open, n)
+				return
+			}
+			n = t.openAll(children, depth > 0)
+			depth--
 		}
 	}
+}
+
+// far says whether the best plan is far from what would be good enough.
+func (t *tree) far() bool {
+	return t.best == nil || t.target()-t.open[0].bound > 2*(t.best.cost-t.target())
+}
+
+const (
+	plungeEvery = 10
+	plungeDepth = 40
+)
+
+// openAll puts children on the heap, but for the more promising one if it is to be
+// followed at once.
+func (t *tree) openAll(children [2]*treeNode, follow bool) *treeNode {
+	var next *treeNode
+	for _, c := range children {
+		switch {
+		case c == nil:
+		case c.bound >= t.target():
+			t.floor = min(t.floor, c.bound)
+		default:
+			c.serial = t.made
+			t.made++
+			if follow && (next == nil || c.bound <= next.bound) {
+				c, next = next, c
+			}
+			if c != nil {
+				heap.Push(&t.open, c)
+			}
+		}
+	}
+	return next
 }
 
 // enter narrows the bounds to those of the node and returns what undoes it.
@@ -228,30 +349,29 @@ func (t *tree) enter(n *treeNode) (restore func()) {
 	}
 }
 
-// visit bounds a node, and closes it or branches. It returns false if the effort
-// ran out before.
-func (t *tree) visit(n *treeNode) bool {
+// visit bounds a node, and closes it or returns its children. It returns false if
+// the effort ran out before. depth is that of the plunge still to go.
+func (t *tree) visit(n *treeNode, depth int) (children [2]*treeNode, finished bool) {
 	switch t.ascend(goal{target: t.target(), hopeless: math.Inf(1), passes: nodePasses, precision: 3e-3}) {
 	case infeasible:
-		return true
+		return children, true
 	case interrupted:
 		if t.l.budget.exhausted() {
-			return false
+			return children, false
 		}
 	}
 	n.bound = max(n.bound, t.bundle.value.bound)
 	if n.bound >= t.target() {
 		t.floor = min(t.floor, n.bound)
-		return true
+		return children, true
 	}
-	if n.serial > 0 && n.serial%8 == 0 || t.best == nil {
+	if n.serial > 0 && n.serial%8 == 0 || depth > 0 && depth%8 == 0 || t.best == nil {
 		t.heuristic(false)
 	}
 	if t.closeByCore() {
-		return true
+		return children, true
 	}
-	t.branch(n)
-	return true
+	return t.branch(n), true
 }
 
 // heuristic looks for plans near the fractional solution of the bundle.
@@ -324,25 +444,59 @@ func (t *tree) heaviest(i int) int32 {
 
 // nearColumns is the number of configurations per workload that a thorough search
 // for plans adds.
-const nearColumns = 60
+const nearColumns = 40
 
 // addNearColumns adds the configurations of each workload that cost little more
 // than the cheapest at the current prices.
 func (t *tree) addNearColumns() {
-	average := t.bundle.value.scale / float64(max(1, len(t.l.workloads)))
+	t.near = make([][]int32, len(t.l.workloads))
+	reach := 0.1 * t.bundle.value.scale / float64(max(1, len(t.l.workloads)))
 	for i := range t.l.workloads {
-		w := &t.l.workloads[i]
-		lo, hi := t.l.bounds(w)
-		for reach := 0.5 * average; reach > 1e-3*average; reach /= 4 {
-			columns, complete := t.l.pricer.enumerate(w, lo, hi, t.bundle.prices, t.bundle.value.values[i]+reach, nearColumns)
-			if complete {
-				for k := range columns {
-					t.l.intern(i, columns[k].x)
-				}
-				break
-			}
+		reach = t.nearest(i, reach)
+	}
+	t.l.budget.spend(2 * len(t.l.workloads))
+}
+
+// nearest fills in near for workload i, looking for a reach with about the number
+// of columns wanted from the one given, and returns it. Columns met before join in:
+// they are cheap at other prices.
+func (t *tree) nearest(i int, reach float64) float64 {
+	w := &t.l.workloads[i]
+	lo, hi := t.l.bounds(w)
+	least := t.bundle.value.values[i]
+	var near []column
+	for range 8 {
+		columns, complete := t.l.pricer.enumerate(w, lo, hi, t.bundle.prices, least+reach, 4*nearColumns)
+		near = columns
+		if !complete {
+			reach /= 3
+		} else if len(columns) < nearColumns/4 && reach < t.bundle.value.scale {
+			reach *= 2
+		} else {
+			break
 		}
 	}
+	indices := t.internAll(i, near)
+	for k := range t.l.columns[i] {
+		if !slices.Contains(indices, int32(k)) && t.l.fits(i, &t.l.columns[i][k]) {
+			indices = append(indices, int32(k))
+		}
+	}
+	slices.SortStableFunc(indices, func(a, b int32) int {
+		return cmp.Compare(w.reduced(&t.l.columns[i][a], t.bundle.prices), w.reduced(&t.l.columns[i][b], t.bundle.prices))
+	})
+	t.near[i] = indices[:min(len(indices), nearColumns)]
+	return reach
+}
+
+func (t *tree) internAll(i int, columns []column) []int32 {
+	var indices []int32
+	for k := range columns {
+		if index, ok := t.l.intern(i, columns[k].x); ok {
+			indices = append(indices, index)
+		}
+	}
+	return indices
 }
 
 // addSparingColumns adds configurations that spare the rows exceeded by a.
