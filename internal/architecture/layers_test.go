@@ -1,0 +1,86 @@
+package architecture
+
+import "slices"
+
+const module = "github.com/poolwright/poolwright/"
+
+// layer says what a package may import of this module. It is the diagram of the
+// architecture: an arrow that is not here is an offence, and so is a package that
+// is not here.
+type layer struct {
+	folder string
+	core   bool
+	may    []string
+}
+
+var (
+	kernels = []string{"calibration", "forecast", "optimizer", "optimizer/lp", "policy", "queueing"}
+	pure    = slices.Concat(kernels, []string{"planner"})
+	schema  = []string{"internal/document", "internal/message", "proto/poolwright/v1"}
+)
+
+var layers = []layer{
+	// The pure core.
+	{folder: "queueing", core: true},
+	{folder: "forecast", core: true},
+	{folder: "policy", core: true},
+	{folder: "optimizer/lp", core: true},
+	{folder: "optimizer", core: true, may: []string{"optimizer/lp", "queueing"}},
+	{folder: "calibration", core: true, may: []string{"queueing"}},
+	{folder: "planner", core: true, may: kernels},
+
+	// The schema and its translation.
+	{folder: "proto/poolwright/v1"},
+	{folder: "internal/document"},
+	{folder: "internal/message", may: slices.Concat(pure, []string{"internal/document", "proto/poolwright/v1"})},
+
+	// The loop, and what implements its interfaces.
+	{folder: "controller", may: pure},
+	{folder: "actuator", may: slices.Concat(pure, []string{"controller"})},
+	{folder: "metrics", may: slices.Concat(pure, []string{"controller"})},
+	{folder: "simulation", may: slices.Concat(pure, schema, []string{"controller"})},
+	{folder: "sources", may: slices.Concat(pure, schema, []string{"controller"})},
+
+	// Ways in.
+	{folder: "web"},
+	{folder: "server", may: slices.Concat(pure, schema, []string{"controller", "web"})},
+
+	// What puts it together. Nothing else may import config.
+	{folder: "config", may: slices.Concat(pure, schema, []string{"actuator", "controller", "metrics", "server", "simulation", "sources", "web"})},
+	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "examples", "metrics", "server", "simulation", "sources", "web"})},
+	{folder: "cmd/poolwright", may: []string{"config", "internal/app", "optimizer/lp"}},
+
+	{folder: "examples"},
+	{folder: "examples/generate", may: schema},
+	{folder: "internal/architecture"},
+}
+
+func layerOf(folder string) (layer, bool) {
+	i := slices.IndexFunc(layers, func(l layer) bool { return l.folder == folder })
+	if i < 0 {
+		return layer{}, false
+	}
+	return layers[i], true
+}
+
+// coreImports is what the core may import beside gonum and itself: nothing that
+// reads, writes, waits, logs or tells the time. Package time is for durations.
+var coreImports = []string{
+	"bytes", "cmp", "container/heap", "container/list", "encoding/binary", "errors", "fmt", "hash/fnv", "iter", "maps",
+	"math", "math/big", "math/bits", "math/cmplx", "math/rand/v2", "runtime", "slices", "sort", "strconv", "strings",
+	"sync", "sync/atomic", "time", "unicode", "unicode/utf8",
+}
+
+// binding is the only package of the core that may call C.
+const binding = "optimizer/lp"
+
+// coreCalls is what the core may not use of the packages that it may import: a
+// clock, a timer, random numbers without a seed, printing.
+var coreCalls = map[string][]string{
+	"time": {"After", "AfterFunc", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until"},
+	"math/rand/v2": {
+		"ExpFloat64", "Float32", "Float64", "Int", "Int32", "Int32N", "Int64", "Int64N", "IntN", "N", "NormFloat64",
+		"Perm", "Shuffle", "Uint", "Uint32", "Uint32N", "Uint64", "Uint64N", "UintN",
+	},
+	"fmt": {"Fscan", "Fscanf", "Fscanln", "Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
+}
