@@ -166,45 +166,66 @@ func (w *Workload) violations(counts []int) []error {
 func (p *Problem) evaluateLimits(replicas [][][]int, e *Evaluation) {
 	e.Pools = make([]int, len(p.Pools))
 	e.Quotas = make([]int, len(p.Quotas))
-	packings := make([]packing, len(p.Pools))
-	used := make([][]int, len(p.Pools))
-	for g := range p.Pools {
-		packings[g] = packPool(p, g)
-		used[g] = make([]int, len(packings[g].limits()))
+	pools := make([]poolUse, len(p.Pools))
+	for g := range pools {
+		pools[g].packing = packPool(p, g)
+		pools[g].limits = pools[g].packing.limits()
+		pools[g].used = make([]int, len(pools[g].limits))
+	}
+	quotas := map[Quota]int{}
+	for q, quota := range p.Quotas {
+		quotas[Quota{Namespace: quota.Namespace, Pool: quota.Pool}] = q
 	}
 	for i := range p.Workloads {
-		for j := range p.Workloads[i].Variants {
-			v := &p.Workloads[i].Variants[j]
+		w := &p.Workloads[i]
+		for j := range w.Variants {
+			v := &w.Variants[j]
 			for k, n := range replicas[i][j] {
 				g := v.Placements[k].Pool
-				devices, part := packings[g].devices(v)
-				e.Pools[g] += n * devices
-				for r, row := range packings[g].limits() {
-					if part >= row.size {
-						used[g][r] += n * devices
-					}
-				}
-				for q := range p.Quotas {
-					if p.Quotas[q].Pool == g && p.Quotas[q].Namespace == p.Workloads[i].Namespace {
-						e.Quotas[q] += n * v.DevicesPerReplica
-					}
+				e.Pools[g] += pools[g].add(v, n)
+				if q, ok := quotas[Quota{Namespace: w.Namespace, Pool: g}]; ok {
+					e.Quotas[q] += n * v.DevicesPerReplica
 				}
 			}
 		}
 	}
-	for g := range p.Pools {
-		for r, row := range packings[g].limits() {
-			if p.Pools[g].Limited && used[g][r] > row.devices {
-				e.Violations = append(e.Violations, fmt.Errorf("optimizer: pool %q: %d devices in use > %d usable", p.Pools[g].Name, used[g][r], row.devices))
+	e.Violations = append(e.Violations, p.limitViolations(pools, e)...)
+}
+
+// poolUse is the use of the limits of one pool.
+type poolUse struct {
+	packing packing
+	limits  []limit
+	used    []int
+}
+
+// add places n replicas and returns the devices that they occupy.
+func (u *poolUse) add(v *Variant, n int) int {
+	devices, part := u.packing.devices(v)
+	for r, row := range u.limits {
+		if part >= row.size {
+			u.used[r] += n * devices
+		}
+	}
+	return n * devices
+}
+
+func (p *Problem) limitViolations(pools []poolUse, e *Evaluation) []error {
+	var broken []error
+	for g := range pools {
+		for r, row := range pools[g].limits {
+			if used := pools[g].used[r]; p.Pools[g].Limited && used > row.devices {
+				broken = append(broken, fmt.Errorf("optimizer: pool %q: %d devices in use by replicas with %d and more per node > %d usable", p.Pools[g].Name, used, row.size, row.devices))
 			}
 		}
 	}
-	for q := range p.Quotas {
-		if e.Quotas[q] > p.Quotas[q].Capacity {
-			e.Violations = append(e.Violations, fmt.Errorf("optimizer: quota of namespace %q in pool %q: %d devices in use > %d", p.Quotas[q].Namespace, p.Pools[p.Quotas[q].Pool].Name, e.Quotas[q], p.Quotas[q].Capacity))
+	for q, quota := range p.Quotas {
+		if e.Quotas[q] > quota.Capacity {
+			broken = append(broken, fmt.Errorf("optimizer: quota of namespace %q in pool %q: %d devices in use > %d", quota.Namespace, p.Pools[quota.Pool].Name, e.Quotas[q], quota.Capacity))
 		}
 	}
 	if over := e.PricePerHour - p.BudgetPerHour; p.BudgetPerHour > 0 && over > tolerance*p.BudgetPerHour {
-		e.Violations = append(e.Violations, fmt.Errorf("optimizer: price %g > budget %g", e.PricePerHour, p.BudgetPerHour))
+		broken = append(broken, fmt.Errorf("optimizer: price %g > budget %g", e.PricePerHour, p.BudgetPerHour))
 	}
+	return broken
 }

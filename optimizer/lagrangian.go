@@ -80,6 +80,25 @@ func newLagrangian(p *program, budget *effort) *lagrangian {
 	return l
 }
 
+// widen drops the bounds that follow from single rows, and says whether any did.
+func (l *lagrangian) widen() bool {
+	widened := false
+	for i := range l.workloads {
+		w := &l.workloads[i]
+		_, hi := l.bounds(w)
+		for j := range w.variants {
+			v := &w.variants[j]
+			useful := w.useful(v)
+			for k := range v.places {
+				item := int(v.firstItem) + k
+				widened = widened || hi[item] < useful
+				hi[item] = useful
+			}
+		}
+	}
+	return widened
+}
+
 // useful is a number of replicas of a variant that some best plan does not exceed:
 // beyond it the variant alone serves everything and one replica less costs no more.
 func (w *workload) useful(v *variant) int32 {

@@ -147,6 +147,9 @@ func (s *solver) run(at stage, tentative bool) {
 		t.offerPlan(s.plan)
 	}
 	s.money = t.solve(tentative)
+	if at.kind == moneyStage && t.best != nil && t.rootPrices != nil {
+		s.money.prices = t.shadowPrices()
+	}
 	s.budget.settle(budget)
 	if s.money.best != nil {
 		s.plan = l.items(s.money.best)
@@ -212,6 +215,22 @@ func (t *tree) solve(tentative bool) result {
 	}
 	return result{best: t.best, bound: max(0, t.bound()), prices: prices}
 }
+
+// shadowPrices are multipliers at the root for people to read. The bounds on
+// replicas that follow from single rows sharpen the search, but they take over from
+// the prices of these rows; so the ascent is done again without them.
+func (t *tree) shadowPrices() []float64 {
+	if !t.l.widen() {
+		return t.rootPrices
+	}
+	b := bundle{l: t.l, scale: t.bundle.scale, prices: t.rootPrices}
+	b.ascend(goal{target: t.best.cost, hopeless: math.Inf(1), passes: shadowPasses, precision: 1e-4})
+	return b.prices
+}
+
+// shadowPasses limits the ascent for shadow prices.
+const shadowPasses = 100
+
 
 // solution reports the plan in the terms of the original problem.
 func (s *solver) solution(p *Problem) (*Solution, error) {

@@ -1,0 +1,262 @@
+package optimizer
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// invarianceProblems are small ones of every kind and a few fleets, some with
+// interchangeable parts.
+func invarianceProblems() []*Problem {
+	var problems []*Problem
+	for seed := range uint64(300) {
+		problems = append(problems, randomSmall(rand.New(rand.NewPCG(seed, 2))))
+	}
+	for kind := looseFleet; kind <= nodeFleet; kind++ {
+		p := randomFleet(uint64(kind), kind, 12, 4)
+		problems = append(problems, p, withTwins(p))
+	}
+	return problems
+}
+
+// limitedOptions cut hard searches off; that must not depend on order or names
+// either.
+var limitedOptions = Options{RelativeGap: 1e-3, Effort: 20_000}
+
+// withTwins doubles every workload and makes two pools alike.
+func withTwins(p *Problem) *Problem {
+	twins := clone(p)
+	for i := range p.Workloads {
+		w := clone(p).Workloads[i]
+		w.Name += "-twin"
+		twins.Workloads = append(twins.Workloads, w)
+	}
+	if len(twins.Pools) > 1 {
+		name := twins.Pools[1].Name
+		twins.Pools[1] = twins.Pools[0]
+		twins.Pools[1].Name = name
+	}
+	return twins
+}
+
+func clone(p *Problem) *Problem {
+	c := *p
+	c.Pools = slices.Clone(p.Pools)
+	c.Quotas = slices.Clone(p.Quotas)
+	c.Workloads = slices.Clone(p.Workloads)
+	for i := range c.Workloads {
+		c.Workloads[i].Variants = slices.Clone(c.Workloads[i].Variants)
+		for j := range c.Workloads[i].Variants {
+			v := &c.Workloads[i].Variants[j]
+			v.Placements = slices.Clone(v.Placements)
+		}
+	}
+	return &c
+}
+
+// shuffle reorders everything and returns the new index of every old one.
+func shuffle(r *rand.Rand, p *Problem) (q *Problem, pools, quotas, workloads []int, variants [][]int, placements [][][]int) {
+	q = clone(p)
+	pools, quotas, workloads = r.Perm(len(p.Pools)), r.Perm(len(p.Quotas)), r.Perm(len(p.Workloads))
+	for g := range p.Pools {
+		q.Pools[pools[g]] = p.Pools[g]
+	}
+	for k, quota := range p.Quotas {
+		quota.Pool = pools[quota.Pool]
+		q.Quotas[quotas[k]] = quota
+	}
+	for i, w := range p.Workloads {
+		order := r.Perm(len(w.Variants))
+		places := make([][]int, len(w.Variants))
+		moved := make([]Variant, len(w.Variants))
+		for j, v := range w.Variants {
+			places[j] = r.Perm(len(v.Placements))
+			shuffled := make([]Placement, len(v.Placements))
+			for k, place := range v.Placements {
+				place.Pool = pools[place.Pool]
+				shuffled[places[j][k]] = place
+			}
+			v.Placements = shuffled
+			moved[order[j]] = v
+		}
+		w.Variants = moved
+		q.Workloads[workloads[i]] = w
+		variants = append(variants, order)
+		placements = append(placements, places)
+	}
+	return q, pools, quotas, workloads, variants, placements
+}
+
+func TestReorderingChangesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for n, p := range invarianceProblems() {
+		want := solve(t, p, limitedOptions)
+		q, pools, quotas, workloads, variants, placements := shuffle(r, p)
+		moved := solve(t, q, limitedOptions)
+		got := *moved
+		got.Allocations = make([]Allocation, len(want.Allocations))
+		got.Pools = make([]Usage, len(want.Pools))
+		got.Quotas = make([]Usage, len(want.Quotas))
+		for g := range pools {
+			got.Pools[g] = moved.Pools[pools[g]]
+		}
+		for k := range quotas {
+			got.Quotas[k] = moved.Quotas[quotas[k]]
+		}
+		for i := range workloads {
+			a := moved.Allocations[workloads[i]]
+			b := a
+			b.Replicas, b.MarginalPrice = nil, nil
+			for j := range variants[i] {
+				var counts []int
+				for k := range placements[i][j] {
+					counts = append(counts, a.Replicas[variants[i][j]][placements[i][j][k]])
+				}
+				b.Replicas = append(b.Replicas, counts)
+				b.MarginalPrice = append(b.MarginalPrice, a.MarginalPrice[variants[i][j]])
+			}
+			got.Allocations[i] = b
+		}
+		slices.Sort(got.Notes)
+		slices.Sort(want.Notes)
+		if !reflect.DeepEqual(&got, want) {
+			t.Fatalf("problem %d: reordered\n%+v\nwant\n%+v", n, got, *want)
+		}
+	}
+}
+
+func solve(t *testing.T, p *Problem, o Options) *Solution {
+	t.Helper()
+	s, err := Solve(p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestRenamingKeepsProofObjectiveAndBound(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for n, p := range invarianceProblems() {
+		want := solve(t, p, limitedOptions)
+		got := solve(t, rename(r, p), limitedOptions)
+		if got.Proof != want.Proof || got.Demand != want.Demand || got.Objective != want.Objective || got.Bound != want.Bound || got.Gap != want.Gap {
+			t.Fatalf("problem %d: renamed %v %v %v %v, want %v %v %v %v", n, got.Proof, got.Demand, got.Objective, got.Bound, want.Proof, want.Demand, want.Objective, want.Bound)
+		}
+		if !reflect.DeepEqual(got.Levels, want.Levels) {
+			t.Fatalf("problem %d: renamed levels %v, want %v", n, got.Levels, want.Levels)
+		}
+	}
+}
+
+func rename(r *rand.Rand, p *Problem) *Problem {
+	q := clone(p)
+	for to, g := range r.Perm(len(q.Pools)) {
+		q.Pools[g].Name = fmt.Sprint("x", to)
+	}
+	names := map[string]string{}
+	namespace := func(old string) string {
+		if _, ok := names[old]; !ok {
+			names[old] = fmt.Sprint("n", r.Uint64())
+		}
+		return names[old]
+	}
+	for k := range q.Quotas {
+		q.Quotas[k].Namespace = namespace(q.Quotas[k].Namespace)
+	}
+	for to, i := range r.Perm(len(q.Workloads)) {
+		w := &q.Workloads[i]
+		w.Name, w.Namespace = fmt.Sprint("y", to), namespace(w.Namespace)
+		for to, j := range r.Perm(len(w.Variants)) {
+			w.Variants[j].Name = fmt.Sprint("z", to)
+		}
+	}
+	return q
+}
+
+func TestRepeatsBitForBit(t *testing.T) {
+	p := randomFleet(1, tightFleet, 20, 5)
+	want := solve(t, p, Options{})
+	for range 5 {
+		if got := solve(t, p, Options{}); !reflect.DeepEqual(got, want) {
+			t.Fatalf("got %+v, want %+v", got, want)
+		}
+	}
+}
+
+// ranks are the levels and the objective of a solution, for comparison of problems
+// that differ a little.
+func ranks(p *Problem, s *Solution) []float64 {
+	out := []float64{0}
+	unmet := map[int]float64{}
+	for i, a := range s.Allocations {
+		out[0] += float64(a.Shortfall)
+		if w := &p.Workloads[i]; !w.Penalized {
+			unmet[w.Priority] += a.Unmet
+		}
+	}
+	for priority := 1; priority <= 3; priority++ {
+		out = append(out, unmet[priority])
+	}
+	return append(out, s.Objective)
+}
+
+func TestMoreCapacityNeverCostsMore(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		p := randomSmall(r)
+		before := ranks(p, solve(t, p, Options{}))
+		more := clone(p)
+		more.Pools[r.IntN(len(p.Pools))].Capacity += 1 + r.IntN(4)
+		for k := range more.Quotas {
+			more.Quotas[k].Capacity += r.IntN(2)
+		}
+		if after := ranks(more, solve(t, more, Options{})); lexicographicallyLess(before, after) {
+			t.Fatalf("seed %d: more capacity raised %v to %v\n%+v", seed, before, after, p)
+		}
+	}
+}
+
+func TestLessDemandNeverCostsMore(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		p := randomSmall(r)
+		before := ranks(p, solve(t, p, Options{}))
+		less := clone(p)
+		w := &less.Workloads[r.IntN(len(p.Workloads))]
+		w.Demand *= r.Float64()
+		if after := ranks(less, solve(t, less, Options{})); lexicographicallyLess(before, after) {
+			t.Fatalf("seed %d: less demand raised %v to %v\n%+v", seed, before, after, p)
+		}
+	}
+}
+
+func TestObjectiveScalesWithPrices(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		p := randomSmall(r)
+		factor := math.Exp(3 * r.NormFloat64())
+		scaled := clone(p)
+		scaled.BudgetPerHour *= factor
+		for i := range scaled.Workloads {
+			w := &scaled.Workloads[i]
+			w.UnmetPenalty *= factor
+			for j := range w.Variants {
+				v := &w.Variants[j]
+				v.SwitchUp *= factor
+				v.SwitchDown *= factor
+				for k := range v.Placements {
+					v.Placements[k].PricePerHour *= factor
+				}
+			}
+		}
+		want, got := ranks(p, solve(t, p, Options{})), ranks(scaled, solve(t, scaled, Options{}))
+		got[len(got)-1] /= factor
+		if lexicographicallyLess(got, want) || lexicographicallyLess(want, got) {
+			t.Fatalf("seed %d: prices times %g: %v, want %v", seed, factor, got, want)
+		}
+	}
+}

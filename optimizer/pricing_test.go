@@ -1,0 +1,225 @@
+package optimizer
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// moneyProgram is the last stage of a problem in which nothing is settled: demand
+// without penalty is served.
+func moneyProgram(p *Problem, elastic bool) *program {
+	var packings []packing
+	for g := range p.Pools {
+		packings = append(packings, packPool(p, g))
+	}
+	settled := map[int]float64{}
+	for i := range p.Workloads {
+		settled[p.Workloads[i].Priority] = 0
+	}
+	return newProgram(p, packings, stage{settled: settled, elastic: elastic, shortfallSettled: elastic, shortfall: 3})
+}
+
+func randomPrices(r *rand.Rand, rows int) []float64 {
+	prices := make([]float64, rows)
+	for k := range prices {
+		if r.IntN(2) == 0 {
+			prices[k] = 3 * r.Float64()
+		}
+	}
+	return prices
+}
+
+// allColumns lists every configuration within the bounds.
+func allColumns(w *workload, lo, hi []int32) []column {
+	var all []column
+	x := slices.Clone(lo)
+	for {
+		if c, ok := w.newColumn(x); ok && w.allows(x) {
+			all = append(all, c)
+		}
+		k := 0
+		for ; k < len(x); k++ {
+			if x[k]++; x[k] <= hi[k] {
+				break
+			}
+			x[k] = lo[k]
+		}
+		if k == len(x) {
+			return all
+		}
+	}
+}
+
+// allows checks the bounds that newColumn does not.
+func (w *workload) allows(x []int32) bool {
+	total, used := int32(0), 0
+	for j := range w.variants {
+		v := &w.variants[j]
+		n := int32(0)
+		for k := range v.places {
+			n += x[int(v.firstItem)+k]
+		}
+		if n > v.most {
+			return false
+		}
+		if n > 0 {
+			used++
+		}
+		total += n
+	}
+	return total <= w.most && (!w.single || used <= 1)
+}
+
+// pricingCases visits workloads of random problems at random prices and with
+// random bounds on their items.
+func pricingCases(t *testing.T, visit func(l *lagrangian, i int, lo, hi []int32, prices []float64, all []column)) {
+	t.Helper()
+	visited := 0
+	for seed := range uint64(1500) {
+		r := rand.New(rand.NewPCG(seed, 8))
+		l := newLagrangian(moneyProgram(randomSmall(r), seed%3 == 0), &effort{left: math.MaxInt})
+		prices := randomPrices(r, len(l.rows))
+		for i := range l.workloads {
+			lo, hi := l.bounds(&l.workloads[i])
+			size := 1
+			for k := range hi {
+				if r.IntN(4) == 0 && hi[k] > 0 {
+					lo[k] = r.Int32N(min(hi[k], 2) + 1)
+				}
+				if r.IntN(4) == 0 {
+					hi[k] = lo[k] + r.Int32N(3)
+				}
+				size *= int(hi[k]-lo[k]) + 1
+			}
+			if size <= 5000 {
+				visited++
+				visit(l, i, lo, hi, prices, allColumns(&l.workloads[i], lo, hi))
+			}
+		}
+	}
+	if visited < 1000 {
+		t.Fatalf("%d cases", visited)
+	}
+}
+
+func TestPricingFindsTheCheapestConfiguration(t *testing.T) {
+	pricingCases(t, func(l *lagrangian, i int, lo, hi []int32, prices []float64, all []column) {
+		want := math.Inf(1)
+		for k := range all {
+			want = min(want, l.workloads[i].reduced(&all[k], prices))
+		}
+		bound, pick := l.price(i, prices)
+		if math.IsInf(want, 1) {
+			if pick >= 0 || !math.IsInf(bound, 1) {
+				t.Fatalf("found %v where there is no configuration: %+v", bound, l.workloads[i])
+			}
+			return
+		}
+		if math.Abs(bound-want) > 1e-12*(1+math.Abs(want)) || pick < 0 {
+			t.Fatalf("bound %v, want %v: %+v lo %v hi %v prices %v", bound, want, l.workloads[i], lo, hi, prices)
+		}
+		if got := l.workloads[i].reduced(&l.columns[i][pick], prices); math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
+			t.Fatalf("configuration %v costs %v, want %v", l.columns[i][pick], got, want)
+		}
+	})
+}
+
+func TestEnumerationMissesOnlyWhatIsBeaten(t *testing.T) {
+	pricingCases(t, func(l *lagrangian, i int, lo, hi []int32, prices []float64, all []column) {
+		w := &l.workloads[i]
+		bound, pick := l.price(i, prices)
+		if pick < 0 {
+			return
+		}
+		threshold := bound + 0.4*math.Abs(bound) + 1
+		found, complete := l.pricer.enumerate(w, lo, hi, prices, threshold, math.MaxInt)
+		if !complete {
+			t.Fatal("enumeration cut off")
+		}
+		for k := range found {
+			if !w.allows(found[k].x) || w.reduced(&found[k], prices) > threshold*(1+1e-9) {
+				t.Fatalf("found %+v above %v", found[k], threshold)
+			}
+		}
+		for k := range all {
+			if w.reduced(&all[k], prices) > threshold*(1-1e-9) {
+				continue
+			}
+			if !slices.ContainsFunc(found, func(c column) bool { return noWorse(&c, &all[k]) }) {
+				t.Fatalf("missed %+v below %v: %+v\nlo %v hi %v prices %v found %+v", all[k], threshold, w, lo, hi, prices, found)
+			}
+		}
+	})
+}
+
+func noWorse(a, b *column) bool {
+	if a.cost > b.cost+1e-9*(1+math.Abs(b.cost)) {
+		return false
+	}
+	for k := range a.use {
+		if a.use[k] > b.use[k]+1e-9 {
+			return false
+		}
+	}
+	return true
+}
+
+func TestEnumerationHasNoDuplicates(t *testing.T) {
+	pricingCases(t, func(l *lagrangian, i int, lo, hi []int32, prices []float64, all []column) {
+		found, _ := l.pricer.enumerate(&l.workloads[i], lo, hi, prices, 1e6, math.MaxInt)
+		for a := range found {
+			for b := range a {
+				if slices.Equal(found[a].x, found[b].x) {
+					t.Fatalf("%v twice: %+v", found[a].x, l.workloads[i])
+				}
+			}
+		}
+	})
+}
+
+// The Lagrangian at any prices is a lower bound, and its maximum is what the bundle
+// reports.
+func TestLagrangianBoundsTheOptimum(t *testing.T) {
+	for seed, solved := uint64(0), 0; solved < 300; seed++ {
+		r := rand.New(rand.NewPCG(seed, 9))
+		p := randomSmall(r)
+		want, _, ok := bruteForce(p, 50_000)
+		if !ok || slices.Max(want[:len(want)-1]) > 0 {
+			continue
+		}
+		solved++
+		l := newLagrangian(moneyProgram(p, false), &effort{left: math.MaxInt})
+		optimum := want[len(want)-1]
+		highest := math.Inf(-1)
+		for range 30 {
+			v := l.evaluate(randomPrices(r, len(l.rows)))
+			if highest = max(highest, v.bound); v.bound > optimum+1e-9*(1+optimum) {
+				t.Fatalf("seed %d: L = %v > optimum %v", seed, v.bound, optimum)
+			}
+		}
+		b := bundle{l: l, prices: make([]float64, len(l.rows))}
+		first := l.evaluate(b.prices)
+		b.scale = l.scales(&first.cut)
+		b.ascend(goal{target: math.Inf(1), hopeless: math.Inf(1), passes: 300, precision: 1e-9})
+		if b.value.bound < highest-1e-6*(1+math.Abs(highest)) || b.value.bound > optimum+1e-9*(1+optimum) {
+			t.Fatalf("seed %d: ascent to %v; %v at random prices, optimum %v", seed, b.value.bound, highest, optimum)
+		}
+	}
+}
+
+func BenchmarkPricing(b *testing.B) {
+	l := newLagrangian(moneyProgram(randomFleet(1, tightFleet, 1000, 5), false), &effort{left: math.MaxInt})
+	prices := make([]float64, len(l.rows))
+	for r := range prices {
+		prices[r] = 1
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		for i := range l.workloads {
+			l.price(i, prices)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(l.workloads)), "ns/workload")
+}
