@@ -19,12 +19,16 @@ type primal struct {
 	// choices are the columns by workload that are tried.
 	choices [][]int32
 	prices  []float64
+	// bound and least are L at the prices, and its terms by workload.
+	bound float64
+	least []float64
 	// unit is what makes the use of rows comparable: 1/limit.
 	unit []float64
 }
 
-func newPrimal(l *lagrangian, prices []float64) *primal {
-	p := &primal{l: l, prices: prices, unit: make([]float64, len(l.rows)), choices: make([][]int32, len(l.workloads))}
+func newPrimal(b *bundle) *primal {
+	l := b.l
+	p := &primal{l: l, prices: b.prices, bound: b.value.bound, least: b.value.values, unit: make([]float64, len(l.rows)), choices: make([][]int32, len(l.workloads))}
 	for r := range l.rows {
 		p.unit[r] = 1 / max(1e-9, l.rows[r].limit)
 	}
@@ -128,11 +132,12 @@ func (p *primal) excessChange(a *assignment, i int, from, to *column) float64 {
 	return change
 }
 
-// move is an exchange with its effect on the cost.
+// move is an exchange with its effect on the cost and on the use of all rows.
 type move struct {
 	workload int
 	to       int32
 	change   float64
+	use      []float64
 }
 
 // improve exchanges columns of one workload, then of two, while that saves cost and
@@ -179,93 +184,99 @@ func (p *primal) fitsAfter(a *assignment, i int, from, to *column) bool {
 const pairLimit = 1_000_000
 
 // pairsPerEffort pairs are about as much work as one pricing problem.
-const pairsPerEffort = 50
+const pairsPerEffort = 100
 
 // improveTwo makes all pairs of exchanges that save cost: one that saves and needs
 // more than there is, with one that makes room for less.
 func (p *primal) improveTwo(a *assignment) bool {
 	saving, relief := p.moves(a)
 	improved, looked := false, 0
-	defer func() { p.l.budget.left -= (looked + len(saving) + len(relief)) / pairsPerEffort }()
+	defer func() { p.l.budget.left -= (looked + len(saving)) / pairsPerEffort }()
 	done := make([]bool, len(p.choices))
-	for _, m := range saving {
+	for k := range saving {
+		m := &saving[k]
 		if done[m.workload] {
 			continue
 		}
-		was := a.picks[m.workload]
-		from, to := p.column(m.workload, was), p.column(m.workload, m.to)
-		for _, other := range relief {
+		row := p.mostExceeded(a, m)
+		if row < 0 {
+			continue
+		}
+		for n := range relief[row] {
+			other := relief[row][n]
 			if m.change+other.change >= -1e-12*math.Abs(a.cost) || looked > pairLimit {
 				break
 			}
 			looked++
-			if other.workload == m.workload || done[other.workload] {
+			if a.use[row]+m.use[row]+other.use[row] > p.l.rows[row].limit || other.workload == m.workload || done[other.workload] {
 				continue
 			}
-			p.exchange(a, m.workload, m.to)
-			back, next := p.column(other.workload, a.picks[other.workload]), p.column(other.workload, other.to)
-			if p.fitsTogether(a, m.workload, from, to, other.workload, back, next) {
+			if p.fitsTogether(a, m, other) {
+				p.exchange(a, m.workload, m.to)
 				p.exchange(a, other.workload, other.to)
 				done[m.workload], done[other.workload] = true, true
 				improved = true
 				break
 			}
-			p.exchange(a, m.workload, was)
 		}
 	}
 	return improved
 }
 
-// fitsTogether says whether the rows hold once workload j changes too; i has changed.
-func (p *primal) fitsTogether(a *assignment, i int, from, to *column, j int, back, next *column) bool {
-	for n, r := range p.l.workloads[j].rows {
-		if a.use[r]+next.use[n]-back.use[n] > p.l.rows[r].limit {
-			return false
+// mostExceeded is the row that a move exceeds the most, −1 if it fits.
+func (p *primal) mostExceeded(a *assignment, m *move) int {
+	row, most := -1, 0.0
+	for r := range m.use {
+		if over := p.over(r, a.use[r]+m.use[r]); over > most {
+			row, most = r, over
 		}
 	}
-	for n, r := range p.l.workloads[i].rows {
-		if to.use[n] <= from.use[n] || a.use[r] <= p.l.rows[r].limit {
-			continue
-		}
-		eased := 0.0
-		for m, s := range p.l.workloads[j].rows {
-			if s == r {
-				eased = next.use[m] - back.use[m]
-			}
-		}
-		if a.use[r]+eased > p.l.rows[r].limit {
+	return row
+}
+
+func (p *primal) fitsTogether(a *assignment, m, other *move) bool {
+	for r := range m.use {
+		if change := m.use[r] + other.use[r]; change > 0 && a.use[r]+change > p.l.rows[r].limit {
 			return false
 		}
 	}
 	return true
 }
 
-// moves lists all exchanges that save cost, most first, and all exchanges that
-// lower the use of some row, the cheapest first.
-func (p *primal) moves(a *assignment) (saving, relief []move) {
+// moves lists all exchanges that save cost, most first, and for every row those
+// that lower its use, the cheapest first. Configurations whose reduced cost exceeds
+// the least of their workload by more than what the assignment is above the bound
+// can't be in a better one.
+func (p *primal) moves(a *assignment) (saving []move, relief [][]*move) {
+	relief = make([][]*move, len(p.l.rows))
+	var all []move
 	for i := range p.choices {
+		w := &p.l.workloads[i]
 		from := p.column(i, a.picks[i])
 		for _, k := range p.choices[i] {
-			if k == a.picks[i] {
+			to := p.column(i, k)
+			if k == a.picks[i] || w.reduced(to, p.prices)-p.least[i] > a.cost-p.bound {
 				continue
 			}
-			to := p.column(i, k)
-			m := move{i, k, to.cost - from.cost}
-			if m.change < 0 {
-				saving = append(saving, m)
+			m := move{workload: i, to: k, change: to.cost - from.cost, use: make([]float64, len(p.l.rows))}
+			for n, r := range w.rows {
+				m.use[r] = to.use[n] - from.use[n]
 			}
-			for n := range to.use {
-				if to.use[n] < from.use[n] {
-					relief = append(relief, m)
-					break
-				}
+			all = append(all, m)
+		}
+	}
+	slices.SortFunc(all, func(a, b move) int {
+		return cmp.Or(cmp.Compare(a.change, b.change), cmp.Compare(a.workload, b.workload), cmp.Compare(a.to, b.to))
+	})
+	for k := range all {
+		if all[k].change < 0 {
+			saving = all[:k+1]
+		}
+		for r, change := range all[k].use {
+			if change < 0 {
+				relief[r] = append(relief[r], &all[k])
 			}
 		}
 	}
-	byChange := func(a, b move) int {
-		return cmp.Or(cmp.Compare(a.change, b.change), cmp.Compare(a.workload, b.workload), cmp.Compare(a.to, b.to))
-	}
-	slices.SortFunc(saving, byChange)
-	slices.SortFunc(relief, byChange)
 	return saving, relief
 }

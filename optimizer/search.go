@@ -30,7 +30,7 @@ func (p *pricer) search(at node) {
 		p.search(p.take(at, s, s.count, 0))
 		return
 	}
-	enough, most := p.useful(at, s)
+	enough, most := p.countRange(at, s)
 	for n := most; n >= 0; n-- {
 		if p.steps > p.limit {
 			break
@@ -67,9 +67,9 @@ func (p *pricer) take(at node, s *segment, n int32, slope float64) node {
 	return child
 }
 
-// useful is the largest useful number of replicas of segment s, and the number
+// countRange is the largest useful number of replicas of segment s, and the number
 // from which on fewer are worse in the relaxation.
-func (p *pricer) useful(at node, s *segment) (enough, most int32) {
+func (p *pricer) countRange(at node, s *segment) (enough, most int32) {
 	if p.outOfSequence(at.next, s) {
 		return 0, 0
 	}

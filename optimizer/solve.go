@@ -231,7 +231,6 @@ func (t *tree) shadowPrices() []float64 {
 // shadowPasses limits the ascent for shadow prices.
 const shadowPasses = 100
 
-
 // solution reports the plan in the terms of the original problem.
 func (s *solver) solution(p *Problem) (*Solution, error) {
 	replicas := s.canonical.restore(s.replicas())

@@ -379,18 +379,21 @@ func (t *tree) heuristic(thorough bool) {
 	if thorough {
 		t.addNearColumns()
 	}
-	p := newPrimal(t.l, t.bundle.prices)
+	p := newPrimal(&t.bundle)
 	starts := t.starts()
 	if !thorough && len(starts) > 2 {
 		starts = starts[:2]
 	}
 	for _, picks := range starts {
+		if t.best != nil && t.bundle.value.bound >= t.target() {
+			return
+		}
 		a := p.start(picks)
 		if !p.repair(a) {
 			if !thorough || !t.addSparingColumns(a) {
 				continue
 			}
-			p = newPrimal(t.l, t.bundle.prices)
+			p = newPrimal(&t.bundle)
 			if !p.repair(a) {
 				continue
 			}
