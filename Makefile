@@ -17,6 +17,10 @@ BUILDFLAGS := -trimpath -buildvcs=false \
 # because setup may have installed it since make started.
 HAVE_CLP := pkg-config --exists clp 2>/dev/null
 
+# The race detector needs cgo. It waits a second before each process ends, in case a
+# goroutine is still at it; the tests of the command start hundreds of processes.
+RACE := CGO_ENABLED=1 GORACE=atexit_sleep_ms=0
+
 # Tools are built once into the user's cache, under a name that changes with their
 # versions and with Go's.
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/poolwright
@@ -93,10 +97,10 @@ test-builds: ## check that both builds work and do not depend on where they are 
 test-unit: ## run the tests of both builds, with the race detector where cgo is used
 	CGO_ENABLED=0 go test ./...
 	@if $(HAVE_CLP); then \
-	  set -x; CGO_ENABLED=1 go test -race -tags clp ./...; \
+	  set -x; $(RACE) go test -race -tags clp ./...; \
 	else \
 	  echo 'Clp is not installed: testing the pure Go build only'; \
-	  set -x; CGO_ENABLED=1 go test -race ./...; \
+	  set -x; $(RACE) go test -race ./...; \
 	fi
 
 .PHONY: first-run
