@@ -76,6 +76,8 @@ type Decision struct {
 	Solution *optimizer.Solution
 	// Plans are in the order of the fleet's workloads.
 	Plans []WorkloadPlan
+	// Objective is price + switching + unmet penalties, per hour.
+	Objective float64
 	// PricePerHour is that of all replicas.
 	PricePerHour float64
 	// Demand says whether the plan serves what it should.
@@ -100,8 +102,10 @@ type Step struct {
 
 // WorkloadPlan is what one workload gets.
 type WorkloadPlan struct {
-	// Served and Unmet are in requests/s.
+	// Served and Unmet are the demand within and beyond what holds the SLO.
 	Served, Unmet queueing.Rate
+	// Held: the workload keeps its replicas for lack of an observation.
+	Held bool
 	// Prediction is nil without a profile or traffic.
 	Prediction *Prediction
 	// Binding is what binds, such as ttft.p95 or pool/h100; empty when idle.
@@ -118,8 +122,9 @@ type VariantPlan struct {
 	Replicas []int
 	// Share of the workload's traffic that goes to all replicas of the variant.
 	Share float64
-	// MarginalPrice is per request/s and hour, shadow prices included; 0 where
-	// the variant sustains nothing.
+	// MarginalPrice is per request/s and hour, shadow prices included. It means
+	// something only in a solved plan, unless the workload is held or the variant
+	// sustains nothing.
 	MarginalPrice float64
 	Reason        string
 }

@@ -3,15 +3,13 @@ package planner
 import (
 	"fmt"
 	"strings"
-
-	"github.com/poolwright/poolwright/optimizer"
 )
 
 // explain is the stage that says in words why the plan is as it is.
 func explain(c *cycle) error {
 	for i := range c.decision.Plans {
 		w, plan := &c.fleet.Workloads[i], &c.decision.Plans[i]
-		if c.held[i] {
+		if plan.Held {
 			plan.Binding = "observation"
 			plan.Reason = "replicas held: no fresh arrival rate"
 			continue
@@ -59,83 +57,19 @@ func variantReason(w *Workload, plan *WorkloadPlan, j, reference int) string {
 // binding names what keeps the workload from being served more cheaply, or at all.
 func (c *cycle) binding(i int) string {
 	w, plan := &c.fleet.Workloads[i], &c.decision.Plans[i]
-	total := 0
-	for j := range plan.Variants {
-		total += plan.Variants[j].Total()
-	}
-	if plan.Unmet > 0 {
-		return c.shortage(w, plan, total)
-	}
-	if total == 0 {
+	switch total := plan.total(); {
+	case plan.Unmet > 0:
+		return c.shortage(i)
+	case total == 0:
 		return ""
-	}
-	if c.onlyMinimums(w, plan, total) {
+	case onlyMinimums(w, plan, total):
 		return "minReplicas"
 	}
 	return plan.Variants[plan.busiest()].Size.Binding
 }
 
-// shortage names what keeps demand from being served.
-func (c *cycle) shortage(w *Workload, plan *WorkloadPlan, total int) string {
-	able := -1
-	for j := range plan.Variants {
-		if plan.Variants[j].Size.Capacity > 0 {
-			able = j
-			break
-		}
-	}
-	if able < 0 {
-		return plan.Variants[0].Size.Binding
-	}
-	if w.MaxReplicas.Limited && total >= w.MaxReplicas.Value {
-		return "maxReplicas"
-	}
-	for _, q := range c.decision.Quotas {
-		if q.Namespace == w.Namespace && w.uses(q.Pool) && c.full(w, q.Pool, q.Devices-q.Used) {
-			return "quota/" + q.Namespace + "/" + c.fleet.Pools[q.Pool].Name
-		}
-	}
-	for p, use := range c.decision.Pools {
-		capacity := c.fleet.Pools[p].Capacity
-		if capacity.Limited && w.uses(p) && c.full(w, p, capacity.Value-use.Used) {
-			return "pool/" + c.fleet.Pools[p].Name
-		}
-	}
-	if c.decision.Solution.BudgetShadowPrice > 0 {
-		return "budget"
-	}
-	if w.Penalized {
-		return "unmetPenaltyPerRps"
-	}
-	return "maxReplicas"
-}
-
-// uses tells whether a variant of w may run in pool p.
-func (w *Workload) uses(p int) bool {
-	for j := range w.Variants {
-		for _, q := range w.Variants[j].Pools {
-			if q == p {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// full tells whether no replica of w fits into the devices left in pool p.
-func (c *cycle) full(w *Workload, p, left int) bool {
-	for j := range w.Variants {
-		for _, q := range w.Variants[j].Pools {
-			if q == p && w.Variants[j].DevicesPerReplica <= left {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // onlyMinimums tells whether no replica runs beyond declared minimums.
-func (c *cycle) onlyMinimums(w *Workload, plan *WorkloadPlan, total int) bool {
+func onlyMinimums(w *Workload, plan *WorkloadPlan, total int) bool {
 	if total == w.MinReplicas {
 		return true
 	}
@@ -165,6 +99,8 @@ func (c *cycle) workloadReason(i int) string {
 	switch {
 	case w.ArrivalRate == 0 && used == "":
 		return "no demand"
+	case w.ArrivalRate == 0:
+		fmt.Fprintf(&b, "no demand; %s kept", used)
 	case used == "":
 		fmt.Fprintf(&b, "nothing serves %.4g requests/s", float64(w.ArrivalRate))
 	default:
@@ -206,55 +142,4 @@ func (p *WorkloadPlan) sizeReason() string {
 		}
 	}
 	return p.Variants[0].Size.Reason
-}
-
-// judge is the stage that says whether the fleet as it stands keeps its objectives.
-func judge(c *cycle) error {
-	for i := range c.decision.Plans {
-		w, plan := &c.fleet.Workloads[i], &c.decision.Plans[i]
-		plan.judge(w)
-		if plan.Binding != "" {
-			c.decision.Demand = optimizer.Partial
-		}
-	}
-	return nil
-}
-
-// judge sets what is served, and names what fails in Binding.
-func (p *WorkloadPlan) judge(w *Workload) {
-	sustained := 0.0
-	for j := range p.Variants {
-		sustained += float64(p.Variants[j].Size.Served) * float64(p.Variants[j].Total())
-	}
-	p.Served = w.ArrivalRate
-	used := p.used(w)
-	switch {
-	case w.ArrivalRate == 0:
-		p.Reason = "no demand"
-		return
-	case used == "":
-		p.Served, p.Unmet = 0, w.ArrivalRate
-		p.Binding, p.Reason = "currentReplicas", "no replica runs"
-		return
-	}
-	if limit := min(float64(w.ArrivalRate), p.servable(sustained)); limit < float64(w.ArrivalRate) {
-		p.Served = rate(limit)
-		p.Unmet = w.ArrivalRate - p.Served
-	}
-	if float64(w.ArrivalRate) <= sustained*(1+1e-9) {
-		p.Reason = fmt.Sprintf("%s for %.4g requests/s, %.0f %% of what the SLO allows",
-			used, float64(w.ArrivalRate), 100*float64(w.ArrivalRate)/sustained)
-		return
-	}
-	p.Binding = p.Variants[p.busiest()].Size.Binding
-	p.Reason = fmt.Sprintf("%s sustain %.4g of %.4g requests/s within the SLO, limited by %s",
-		used, sustained, float64(w.ArrivalRate), p.Binding)
-}
-
-// servable is the rate that the replicas complete whatever the latency.
-func (p *WorkloadPlan) servable(sustained float64) float64 {
-	if p.Prediction == nil {
-		return sustained
-	}
-	return float64(p.Prediction.Saturation)
 }

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/optimizer/lp"
+	"github.com/poolwright/poolwright/queueing"
 )
 
 // Planner is the pipeline. It is immutable and may be used by many goroutines.
@@ -60,7 +60,6 @@ func (p *Planner) Evaluate(s Snapshot, m Memory) (Decision, Memory, error) {
 		{"size", size},
 		{"keep", keep},
 		{"predict", predict},
-		{"judge", judge},
 	}, s, m, nil)
 }
 
@@ -107,9 +106,9 @@ func size(c *cycle) error {
 				errs = append(errs, &VariantError{Workload: i, Variant: j, Err: err})
 				continue
 			}
-			c.sizes[i][j] = s
-			if s.Reason != "" {
-				c.step(w.QualifiedName()+"/"+w.Variants[j].Name, "", "0 requests/s per replica", s.Reason)
+			c.sizes[i][j] = s.useful(w.ArrivalRate)
+			if reason := c.sizes[i][j].Reason; reason != "" {
+				c.step(w.QualifiedName()+"/"+w.Variants[j].Name, "", "0 requests/s per replica", reason)
 			}
 		}
 	}
@@ -150,27 +149,19 @@ func observe(c *cycle) error {
 	return nil
 }
 
+// maxArrivalRate is the highest observed arrival rate that is believed.
+const maxArrivalRate = 1e9
+
 func (c *cycle) observeWorkload(i int, w *Workload, m Measurement) {
-	if m.State == Fresh && !(m.Value >= 0) {
+	if m.State == Fresh && !(m.Value >= 0 && m.Value <= maxArrivalRate) {
 		m.State = Invalid
 	}
 	declared := fmt.Sprintf("%.4g requests/s", float64(w.ArrivalRate))
 	if m.State == Fresh {
-		w.ArrivalRate = rate(m.Value)
+		w.ArrivalRate = queueing.Rate(m.Value)
 		c.step(w.QualifiedName(), declared, fmt.Sprintf("%.4g requests/s", m.Value), "observed")
 		return
 	}
 	c.held[i] = true
 	c.step(w.QualifiedName(), declared, "replicas held", m.State.String()+" arrival rate")
-}
-
-// hold fixes a workload's replicas at those that run now.
-func hold(w *optimizer.Workload) {
-	w.Demand = 0
-	w.MinReplicas, w.MaxReplicas = 0, optimizer.Bound{}
-	for j := range w.Variants {
-		v := &w.Variants[j]
-		v.MinReplicas = v.CurrentReplicas
-		v.MaxReplicas = optimizer.Bound{Limited: true, Value: v.CurrentReplicas}
-	}
 }

@@ -6,12 +6,15 @@ import "github.com/poolwright/poolwright/queueing"
 // the traffic that each gets.
 func predict(c *cycle) error {
 	for i := range c.decision.Plans {
-		if c.held[i] {
+		plan := &c.decision.Plans[i]
+		if plan.Held {
 			continue
 		}
-		plan := &c.decision.Plans[i]
-		served := c.fleet.Workloads[i].ArrivalRate - plan.Unmet
-		plan.Prediction = plan.predict(served)
+		traffic := plan.Served
+		if c.decision.Solution == nil {
+			traffic = c.fleet.Workloads[i].ArrivalRate // a fleet as it stands gets all of it
+		}
+		plan.Prediction = plan.predict(traffic)
 	}
 	return nil
 }
@@ -35,10 +38,10 @@ func (p *WorkloadPlan) predict(served queueing.Rate) *Prediction {
 		if v.Size.station == nil {
 			return nil
 		}
-		perf := v.Size.station.Evaluate(served * rate(v.Share) / rate(float64(n)))
+		perf := v.Size.station.Evaluate(served * queueing.Rate(v.Share) / queueing.Rate(n))
 		prediction.Saturated = prediction.Saturated || perf.Outcome == queueing.Saturated
 		prediction.Utilization += perf.Utilization * float64(n)
-		prediction.Saturation += perf.SaturationRate * rate(float64(n))
+		prediction.Saturation += perf.SaturationRate * queueing.Rate(n)
 		prediction.BlockedShare += perf.BlockedShare * v.Share
 		replicas += n
 		ttft.Add(perf.TTFT, v.Share)

@@ -62,10 +62,23 @@ func (s *sizer) size(w *Workload, v *Variant) (Size, error) {
 	return size, nil
 }
 
+// A request that finds no waiting place gets no first token at all, so a replica
+// with a limited queue must keep the share of such requests below mostBlocked: as
+// the SLO that this share gets its first token before endless. Models of other
+// systems don't know that.
+const (
+	mostBlocked = 0.01
+	endless     = 1e9
+)
+
 func compute(r *queueing.Replica, shape queueing.Shape, slo queueing.SLO) (Size, error) {
 	station, err := queueing.NewStation(*r, shape)
 	if err != nil {
 		return Size{}, err
+	}
+	blocking := queueing.Limit{Metric: queueing.TTFT, Quantile: 1 - mostBlocked, Value: endless}
+	if r.Model == queueing.ContinuousBatching && r.MaxQueue.Limited {
+		slo.Limits = append(slo.Limits[:len(slo.Limits):len(slo.Limits)], blocking)
 	}
 	c, err := station.Capacity(slo)
 	if err != nil {
@@ -78,6 +91,9 @@ func compute(r *queueing.Replica, shape queueing.Shape, slo queueing.SLO) (Size,
 	if c.Bound {
 		size.Binding = c.Binding.String()
 	}
+	if c.Binding == blocking {
+		size.Binding = "maxQueue"
+	}
 	if !c.Feasible {
 		size.Capacity, size.Served = 0, 0
 		size.Binding = c.Binding.String()
@@ -85,6 +101,19 @@ func compute(r *queueing.Replica, shape queueing.Shape, slo queueing.SLO) (Size,
 			c.Binding, limitValue(c.Binding, c.Binding.Value), limitValue(c.Binding, c.Best))
 	}
 	return size, nil
+}
+
+// mostReplicas is the most replicas of one variant that a plan considers.
+const mostReplicas = 1e6
+
+// useful is the size where a sensible number of replicas serves the demand, and
+// otherwise one that sustains nothing.
+func (s Size) useful(demand queueing.Rate) Size {
+	if s.Served > 0 && float64(demand) > mostReplicas*float64(s.Served) {
+		s.Reason = fmt.Sprintf("one replica sustains %.3g requests/s: more than a million would be needed", float64(s.Served))
+		s.Capacity, s.Served = 0, 0
+	}
+	return s
 }
 
 // limitValue writes a limit's value in its unit.

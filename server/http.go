@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -9,8 +10,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
 
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
@@ -22,6 +25,7 @@ func newHandler(service poolwrightv1.OptimizerServiceServer, health *health.Serv
 		runtime.WithMarshalerOption("application/json", jsonMarshaler),
 		runtime.WithMarshalerOption("application/yaml", yamlMarshaler),
 		runtime.WithErrorHandler(writeError),
+		runtime.WithRoutingErrorHandler(writeRoutingError),
 	)
 	if err := poolwrightv1.RegisterOptimizerServiceHandlerServer(context.Background(), gateway, service); err != nil {
 		return nil, fmt.Errorf("server: register gateway: %w", err)
@@ -33,7 +37,8 @@ func newHandler(service poolwrightv1.OptimizerServiceServer, health *health.Serv
 	}, []string{"code", "method"})
 
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", promhttp.InstrumentHandlerDuration(duration, http.MaxBytesHandler(rememberDecodeErrors(gateway), MaxMessageBytes)))
+	mux.Handle("/v1/", promhttp.InstrumentHandlerDuration(duration,
+		recovered(http.MaxBytesHandler(rememberDecodeErrors(gateway), MaxMessageBytes))))
 	mux.Handle("GET /openapi.json", fixed("application/json", poolwrightv1.OpenAPI))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.Handle("GET /healthz", fixed("text/plain; charset=utf-8", []byte("ok\n")))
@@ -44,10 +49,41 @@ func newHandler(service poolwrightv1.OptimizerServiceServer, health *health.Serv
 // writeError answers with the status of err. Text that could not be decoded gets
 // every mistake as a detail, as a message that could not be accepted does.
 func writeError(ctx context.Context, mux *runtime.ServeMux, m runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
-	if b, ok := r.Body.(*body); ok && b.err != nil {
-		err = invalid(b.err)
+	b, ok := r.Body.(*body)
+	if !ok || b.err == nil {
+		runtime.DefaultHTTPErrorHandler(ctx, mux, m, w, r, err)
+		return
+	}
+	err = invalid(b.err)
+	var tooLarge *http.MaxBytesError
+	if errors.As(b.err, &tooLarge) {
+		err = &runtime.HTTPStatusError{HTTPStatus: http.StatusRequestEntityTooLarge, Err: err}
 	}
 	runtime.DefaultHTTPErrorHandler(ctx, mux, m, w, r, err)
+}
+
+// writeRoutingError answers a wrong method as HTTP does; the gateway alone would
+// say 501.
+func writeRoutingError(ctx context.Context, mux *runtime.ServeMux, m runtime.Marshaler, w http.ResponseWriter, r *http.Request, code int) {
+	if code == http.StatusMethodNotAllowed {
+		w.Header().Set("Allow", http.MethodPost)
+		err := &runtime.HTTPStatusError{HTTPStatus: code, Err: status.Errorf(codes.Unimplemented, "%s is not allowed here: use POST", r.Method)}
+		runtime.DefaultHTTPErrorHandler(ctx, mux, m, w, r, err)
+		return
+	}
+	runtime.DefaultRoutingErrorHandler(ctx, mux, m, w, r, code)
+}
+
+// recovered answers a panic as gRPC does, in place of a broken connection.
+func recovered(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			if p := recover(); p != nil {
+				http.Error(w, fmt.Sprintf("a bug: %v", p), http.StatusInternalServerError)
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
 }
 
 // fixed serves content that never changes.

@@ -81,7 +81,7 @@ func invalid(err error) error {
 		return status.Error(codes.InvalidArgument, err.Error())
 	}
 	detail := &errdetails.BadRequest{}
-	for _, v := range violations {
+	for _, v := range violations.Listed() {
 		detail.FieldViolations = append(detail.FieldViolations, &errdetails.BadRequest_FieldViolation{
 			Field: v.Path, Description: v.Message,
 		})

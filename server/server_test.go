@@ -39,7 +39,12 @@ type running struct {
 
 func start(t *testing.T) *running {
 	t.Helper()
-	s, err := server.New(server.NewOptimizer(planner.New(lp.Simplex())), prometheus.NewRegistry())
+	return startService(t, server.NewOptimizer(planner.New(lp.Simplex())))
+}
+
+func startService(t *testing.T, service poolwrightv1.OptimizerServiceServer) *running {
+	t.Helper()
+	s, err := server.New(service, prometheus.NewRegistry())
 	require.NoError(t, err)
 	grpcListener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -194,8 +199,42 @@ func TestEmptyBodyIsBadInput(t *testing.T) {
 func TestLargeBodyIsRefused(t *testing.T) {
 	code, answer := start(t).do(t, http.MethodPost, "/v1/optimize", "application/json",
 		`{"x":"`+strings.Repeat("x", server.MaxMessageBytes)+`"}`)
-	assert.Equal(t, http.StatusBadRequest, code)
+	assert.Equal(t, http.StatusRequestEntityTooLarge, code)
 	assert.Contains(t, answer, "too large")
+}
+
+func TestOtherMethodsAreNotAllowed(t *testing.T) {
+	code, answer := start(t).do(t, http.MethodGet, "/v1/optimize", "", "")
+	assert.Equal(t, http.StatusMethodNotAllowed, code)
+	assert.Contains(t, answer, "use POST")
+}
+
+// panicking is a service with a bug.
+type panicking struct {
+	poolwrightv1.UnimplementedOptimizerServiceServer
+}
+
+func (panicking) Optimize(context.Context, *poolwrightv1.Fleet) (*poolwrightv1.Plan, error) {
+	panic("division by zero")
+}
+
+func TestPanicIsAnInternalError(t *testing.T) {
+	r := startService(t, panicking{})
+	_, err := poolwrightv1.NewOptimizerServiceClient(r.conn).Optimize(t.Context(), fleet())
+	assert.Equal(t, codes.Internal, status.Code(err))
+	body, err := protojson.Marshal(fleet())
+	require.NoError(t, err)
+	code, answer := r.do(t, http.MethodPost, "/v1/optimize", "application/json", string(body))
+	assert.Equal(t, http.StatusInternalServerError, code)
+	assert.Contains(t, answer, "division by zero")
+}
+
+func TestHostileListsAreCheap(t *testing.T) {
+	body := `{"pools":[` + strings.Repeat("{},", 300_000) + `{}]}`
+	code, answer := start(t).do(t, http.MethodPost, "/v1/optimize", "application/json", body)
+	assert.Equal(t, http.StatusBadRequest, code)
+	assert.Less(t, len(answer), 1000)
+	assert.Contains(t, answer, "300001 are more than the 10000 allowed")
 }
 
 func TestOperationalEndpoints(t *testing.T) {

@@ -107,10 +107,10 @@ of H100 and A100. Arrival rates in the file are the peaks of the day.`,
   poolwright serve --fleet examples/tight-priorities.yaml --speed 600`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return app.Serve(c.Context(), config, c.OutOrStdout())
+			return app.Serve(c.Context(), config, c.InOrStdin(), c.OutOrStdout())
 		},
 	}
-	c.Flags().StringVar(&config.Fleet, "fleet", "", "fleet file in YAML or JSON (default: the built-in fleet)")
+	c.Flags().StringVar(&config.Fleet, "fleet", "", "fleet file in YAML or JSON, or - for standard input (default: the built-in fleet)")
 	c.Flags().StringVar(&config.GRPCAddress, "grpc-address", "127.0.0.1:9090", "address for gRPC")
 	c.Flags().StringVar(&config.HTTPAddress, "http-address", "127.0.0.1:8080", "address for REST, metrics and health")
 	c.Flags().DurationVar(&config.Interval, "interval", 5*time.Second, "time between plans")

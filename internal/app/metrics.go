@@ -12,6 +12,7 @@ import (
 // loopMetrics are the loop's own metrics.
 type loopMetrics struct {
 	duration prometheus.Histogram
+	failures prometheus.Counter
 	changes  prometheus.Counter
 	price    prometheus.Gauge
 	gap      prometheus.Gauge
@@ -26,6 +27,9 @@ func newLoopMetrics(registry *prometheus.Registry) *loopMetrics {
 			Name:    "poolwright_cycle_duration_seconds",
 			Help:    "Duration of a cycle of the loop: observe, plan, act.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16),
+		}),
+		failures: f.NewCounter(prometheus.CounterOpts{
+			Name: "poolwright_cycle_failures_total", Help: "Cycles of the loop that failed.",
 		}),
 		changes: f.NewCounter(prometheus.CounterOpts{
 			Name: "poolwright_changes_total", Help: "Changes of replicas asked for.",

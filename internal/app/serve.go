@@ -23,7 +23,7 @@ import (
 
 // ServeConfig is the configuration of Serve.
 type ServeConfig struct {
-	// Fleet is a file; empty = the built-in fleet.
+	// Fleet is a file, "-" standard input; empty = the built-in fleet.
 	Fleet string
 	// GRPCAddress and HTTPAddress are listened on.
 	GRPCAddress, HTTPAddress string
@@ -44,15 +44,23 @@ func (c *ServeConfig) validate() error {
 	if !(c.Speed > 0 && c.Speed <= 1e6) {
 		v = append(v, message.Violation{Path: "--speed", Message: fmt.Sprintf("%g is not in (0, 1e6]", c.Speed)})
 	}
+	if len(v) == 0 && c.Interval.Seconds()*c.Speed > mostStep.Seconds() {
+		v = append(v, message.Violation{
+			Path: "--speed", Message: fmt.Sprintf("%s at speed %g is more than a day between plans", c.Interval, c.Speed),
+		})
+	}
 	if len(v) > 0 {
 		return &InputError{v}
 	}
 	return nil
 }
 
+// mostStep is the longest simulated time between plans.
+const mostStep = 24 * time.Hour
+
 // Serve answers gRPC and REST and keeps planning a simulated fleet until ctx ends.
 // It prints the first plan and every change after it.
-func Serve(ctx context.Context, c ServeConfig, out io.Writer) error {
+func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
@@ -60,7 +68,7 @@ func Serve(ctx context.Context, c ServeConfig, out io.Writer) error {
 	if err != nil {
 		return &InputError{err}
 	}
-	fleet, err := serveFleet(c.Fleet)
+	fleet, err := serveFleet(c.Fleet, in)
 	if err != nil {
 		return err
 	}
@@ -87,13 +95,13 @@ func Serve(ctx context.Context, c ServeConfig, out io.Writer) error {
 	return group.Wait()
 }
 
-func serveFleet(file string) (planner.Fleet, error) {
+func serveFleet(file string, in io.Reader) (planner.Fleet, error) {
 	var m *poolwrightv1.Fleet
 	var err error
 	if file == "" {
 		m, err = sources.ReadFleet(examples.Mix)
 	} else {
-		m, err = readFleet(file, nil)
+		m, err = readFleet(file, in)
 	}
 	if err != nil {
 		return planner.Fleet{}, &InputError{err}
@@ -160,9 +168,11 @@ func (l *loop) run(ctx context.Context) error {
 		}
 		decision, changes, err := l.tick(ctx)
 		if err != nil {
-			return err
+			err = l.complain(err)
+		} else {
+			err = l.report(&decision, changes)
 		}
-		if err := l.report(&decision, changes); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -183,10 +193,18 @@ func (l *loop) tick(ctx context.Context) (planner.Decision, []controller.Change,
 	defer cancel()
 	began := time.Now()
 	decision, changes, err := l.controller.Tick(ctx, l.fleet.Now(), server.Stop(limited))
-	if err == nil {
-		l.metrics.observe(&decision, len(changes), time.Since(began))
+	if err != nil {
+		l.metrics.failures.Inc()
+		return decision, changes, err
 	}
-	return decision, changes, err
+	l.metrics.observe(&decision, len(changes), time.Since(began))
+	return decision, changes, nil
+}
+
+// complain prints why a cycle failed; the next one starts afresh.
+func (l *loop) complain(failure error) error {
+	_, err := fmt.Fprintf(l.out, "%s  %v\n", l.fleet.Now().Format("15:04"), failure)
+	return err
 }
 
 // first makes the first plan and prints it as a table.

@@ -75,6 +75,7 @@ func TestMarshalWritesZeroes(t *testing.T) {
   - workload: ""
     variant: v
     capacityRps: 0
+    servedRps: 0
     binding: ""
     saturationRps: 2
     reason: ""
@@ -87,6 +88,7 @@ func TestMarshalWritesZeroes(t *testing.T) {
       "workload": "",
       "variant": "v",
       "capacityRps": 0,
+      "servedRps": 0,
       "binding": "",
       "saturationRps": 2,
       "reason": ""

@@ -23,6 +23,9 @@ const (
 // Fleet checks a fleet and translates it. The error is of type [Violations] and
 // names every mistake.
 func Fleet(m *poolwrightv1.Fleet) (planner.Fleet, error) {
+	if v := tooMany(m); len(v) > 0 {
+		return planner.Fleet{}, v
+	}
 	t := translation{violations: validate(m)}
 	f := planner.Fleet{Objective: objective(m.GetObjective())}
 	for i, p := range m.GetPools() {
@@ -80,19 +83,22 @@ func (t *translation) pool(m *poolwrightv1.Pool, path string) planner.Pool {
 		Interruptible:  m.GetInterruptible(),
 		Committed:      int(m.GetCommitted()),
 	}
+	t.printable(path+".name", p.Name)
+	t.printable(path+".accelerator", p.Accelerator)
 	if p.Name == "" {
 		p.Name = p.Accelerator
 	}
 	for namespace, devices := range m.GetQuotas() {
+		t.printable(path+".quotas", namespace)
 		p.Quotas = append(p.Quotas, planner.Quota{Namespace: namespace, Devices: int(devices)})
 	}
 	sort.Slice(p.Quotas, func(a, b int) bool { return p.Quotas[a].Namespace < p.Quotas[b].Namespace })
-	if p.Capacity.Limited && p.Committed > p.Capacity.Value {
+	if p.Capacity.Limited && 0 <= p.Capacity.Value && p.Capacity.Value < p.Committed {
 		t.violations.add(path+".committed", "%d is more than the capacity of %d", p.Committed, p.Capacity.Value)
 	}
 	if g := m.GetGrowable(); g != nil {
 		p.Growth = &planner.Growth{Max: int(g.GetMax()), Delay: g.GetDelay().AsDuration()}
-		if p.Capacity.Limited && p.Growth.Max < p.Capacity.Value {
+		if p.Capacity.Limited && 0 <= p.Growth.Max && p.Growth.Max < p.Capacity.Value {
 			t.violations.add(path+".growable.max", "%d is less than the capacity of %d", p.Growth.Max, p.Capacity.Value)
 		}
 	}
@@ -147,7 +153,10 @@ func (t *translation) workload(m *poolwrightv1.Workload, path string) planner.Wo
 	if m.GetMixing() == poolwrightv1.Workload_SINGLE {
 		w.Mixing = optimizer.Single
 	}
+	t.printable(path+".name", w.Name)
+	t.printable(path+".namespace", w.Namespace)
 	w.Shape, w.ShapeCount = t.shape(m, path+".load")
+	t.mixedShapes(m, &w, path)
 	t.minMax(w.MinReplicas, w.MaxReplicas, path)
 	t.variants(m, &w, path)
 	return w

@@ -1,6 +1,8 @@
 package message
 
 import (
+	"math"
+
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/poolwright/poolwright/optimizer"
@@ -14,7 +16,7 @@ func Plan(d *planner.Decision) *poolwrightv1.Plan {
 	m := &poolwrightv1.Plan{
 		Proof:        poolwrightv1.Plan_NONE,
 		Demand:       demand(d.Demand),
-		Objective:    d.PricePerHour,
+		Objective:    d.Objective,
 		PricePerHour: d.PricePerHour,
 		Notes:        d.Notes,
 	}
@@ -24,16 +26,16 @@ func Plan(d *planner.Decision) *poolwrightv1.Plan {
 	for i := range d.Plans {
 		w := &d.Fleet.Workloads[i]
 		m.Allocations = append(m.Allocations, allocations(d, w, &d.Plans[i])...)
-		m.Workloads = append(m.Workloads, workload(w, &d.Plans[i]))
+		m.Workloads = append(m.Workloads, workload(w, &d.Plans[i], d.Solution != nil))
 	}
 	for i, use := range d.Pools {
 		p := &d.Fleet.Pools[i]
 		pool := &poolwrightv1.PoolPlan{
 			Name: p.Name, Accelerator: p.Accelerator,
-			Used: int32(use.Used), ShadowPricePerHour: use.ShadowPrice, //nolint:gosec // bounded by the solver
+			Used: count(use.Used), ShadowPricePerHour: use.ShadowPrice,
 		}
 		if p.Capacity.Limited {
-			capacity := int32(p.Capacity.Value) //nolint:gosec // came from an int32
+			capacity := count(p.Capacity.Value)
 			pool.Capacity = &capacity
 		}
 		m.Pools = append(m.Pools, pool)
@@ -41,11 +43,25 @@ func Plan(d *planner.Decision) *poolwrightv1.Plan {
 	for _, q := range d.Quotas {
 		m.Quotas = append(m.Quotas, &poolwrightv1.QuotaPlan{
 			Namespace: q.Namespace, Pool: d.Fleet.Pools[q.Pool].Name,
-			Used: int32(q.Used), Capacity: int32(q.Devices), //nolint:gosec // bounded by the solver
+			Used: count(q.Used), Capacity: count(q.Devices),
 			ShadowPricePerHour: q.ShadowPrice,
 		})
 	}
 	return m
+}
+
+// count saturates at what a message can hold.
+func count(n int) int32 { return int32(max(math.MinInt32, min(math.MaxInt32, n))) } //nolint:gosec // just bounded
+
+// firstPool is the index of that pool of a variant whose name comes first.
+func firstPool(f *planner.Fleet, v *planner.Variant) int {
+	first := 0
+	for k, p := range v.Pools {
+		if f.Pools[p].Name < f.Pools[v.Pools[first]].Name {
+			first = k
+		}
+	}
+	return first
 }
 
 func demand(d optimizer.Demand) poolwrightv1.Plan_Demand {
@@ -68,7 +84,7 @@ func proof(m *poolwrightv1.Plan, s *optimizer.Solution) {
 	m.BudgetShadowPrice = s.BudgetShadowPrice
 	for _, l := range s.Levels {
 		m.Levels = append(m.Levels, &poolwrightv1.PriorityLevel{
-			Priority: int32(l.Priority), Unmet: l.Unmet, Bound: l.Bound, Gap: l.Gap, //nolint:gosec // came from an int32
+			Priority: count(l.Priority), Unmet: l.Unmet, Bound: l.Bound, Gap: l.Gap,
 		})
 	}
 }
@@ -78,16 +94,16 @@ func allocations(d *planner.Decision, w *planner.Workload, plan *planner.Workloa
 	for j := range plan.Variants {
 		v, vp := &w.Variants[j], &plan.Variants[j]
 		total := vp.Total()
-		change := int32(total - v.CurrentReplicas) //nolint:gosec // bounded by the solver
+		change := count(total - v.CurrentReplicas)
 		for k, n := range vp.Replicas {
-			if n == 0 && (total > 0 || change == 0 || k > 0) {
+			if n == 0 && (total > 0 || change == 0 || k != firstPool(&d.Fleet, v)) {
 				continue
 			}
 			pool := &d.Fleet.Pools[v.Pools[k]]
 			a := &poolwrightv1.Allocation{
 				Workload: w.QualifiedName(), Variant: v.Name,
 				Accelerator: pool.Accelerator, Pool: pool.Name,
-				Replicas: int32(n), Change: change, //nolint:gosec // bounded by the solver
+				Replicas: count(n), Change: change,
 			}
 			if total > 0 {
 				a.Share = vp.Share * float64(n) / float64(total)
@@ -102,7 +118,7 @@ func allocations(d *planner.Decision, w *planner.Workload, plan *planner.Workloa
 	return out
 }
 
-func workload(w *planner.Workload, plan *planner.WorkloadPlan) *poolwrightv1.WorkloadPlan {
+func workload(w *planner.Workload, plan *planner.WorkloadPlan, solved bool) *poolwrightv1.WorkloadPlan {
 	m := &poolwrightv1.WorkloadPlan{
 		Name: w.QualifiedName(), ServedRps: float64(plan.Served), UnmetRps: float64(plan.Unmet),
 		Predicted: prediction(plan.Prediction), Binding: plan.Binding, Reason: plan.Reason,
@@ -113,7 +129,7 @@ func workload(w *planner.Workload, plan *planner.WorkloadPlan) *poolwrightv1.Wor
 			Name: w.Variants[j].Name, CapacityRps: float64(v.Size.Capacity), ServedRps: float64(v.Size.Served),
 			Binding: v.Size.Binding, Reason: v.Reason,
 		}
-		if v.Size.Capacity > 0 && v.Reason != "" {
+		if solved && !plan.Held && v.Size.Served > 0 {
 			vm.MarginalPricePerRps = &v.MarginalPrice
 		}
 		m.Variants = append(m.Variants, vm)

@@ -22,11 +22,14 @@ type Violations []Violation
 // listed violations are printed, further ones only counted.
 const listed = 100
 
+// Listed is the violations that errors list: a hundred at most.
+func (v Violations) Listed() Violations { return v[:min(len(v), listed)] }
+
 // Error lists the violations, one a line: the first 100, and how many more there
 // are.
 func (v Violations) Error() string {
 	lines := make([]string, 0, min(len(v), listed+1))
-	for _, x := range v[:min(len(v), listed)] {
+	for _, x := range v.Listed() {
 		lines = append(lines, strings.TrimPrefix(x.Path+": "+x.Message, ": "))
 	}
 	if more := len(v) - listed; more > 0 {

@@ -81,9 +81,9 @@ type Plan_Demand int32
 const (
 	// All demand is served.
 	Plan_SERVED Plan_Demand = 0
-	// Some demand cannot be served.
+	// Some demand cannot be served within its SLO.
 	Plan_PARTIAL Plan_Demand = 1
-	// A hard bound cannot hold.
+	// A hard bound cannot hold, or does not (Evaluate).
 	Plan_INFEASIBLE Plan_Demand = 2
 )
 
@@ -480,9 +480,9 @@ type WorkloadPlan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Workload as namespace/name, or name.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Demand served, in requests/s.
+	// Demand served within the SLO, in requests/s.
 	ServedRps float64 `protobuf:"fixed64,2,opt,name=served_rps,json=servedRps,proto3" json:"served_rps,omitempty"`
-	// Demand not served, in requests/s.
+	// Demand not served within the SLO, in requests/s.
 	UnmetRps float64 `protobuf:"fixed64,3,opt,name=unmet_rps,json=unmetRps,proto3" json:"unmet_rps,omitempty"`
 	// Predicted performance; absent without a profile or traffic.
 	Predicted *Prediction `protobuf:"bytes,4,opt,name=predicted,proto3" json:"predicted,omitempty"`
