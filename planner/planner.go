@@ -27,7 +27,6 @@ type cycle struct {
 	sizer    *sizer
 	sizes    [][]Size
 	decision Decision
-	engine   lp.Engine
 	stop     func() bool
 	stage    string
 }

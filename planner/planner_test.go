@@ -187,8 +187,8 @@ func TestEveryVariantThatCannotBeSizedIsNamed(t *testing.T) {
 	worse.Replica.Profile.Alpha = math.NaN()
 	_, _, err := planner.New(lp.Simplex()).Plan(
 		planner.Snapshot{Fleet: twoPools(1, bad, profiled("good", 0), worse)}, planner.Memory{}, nil)
-	assert.ErrorContains(t, err, "workloads[0].variants[0]")
-	assert.ErrorContains(t, err, "workloads[0].variants[2]")
+	require.ErrorContains(t, err, "workloads[0].variants[0]")
+	require.ErrorContains(t, err, "workloads[0].variants[2]")
 	assert.NotContains(t, err.Error(), "variants[1]")
 }
 

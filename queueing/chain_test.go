@@ -118,7 +118,7 @@ func TestChainManyPlaces(t *testing.T) {
 // TestChainExtremeRates: nothing under- or overflows.
 func TestChainExtremeRates(t *testing.T) {
 	for _, places := range []float64{0, 1, 1000} {
-		c := newChain(3, places, func(n int) float64 { return 1 })
+		c := newChain(3, places, func(int) float64 { return 1 })
 		for _, arrivals := range []float64{0, math.SmallestNonzeroFloat64, 1e-120, 1e-90, 1e90, math.MaxFloat64, math.Inf(1)} {
 			s := c.solve(arrivals)
 			for _, v := range []float64{s.throughput, s.running, s.queued, s.empty, s.blocked, s.open, s.idle, s.service, s.wait.probability} {

@@ -32,7 +32,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits runs a command and checks its exit code: exits CODE COMMAND…
+// exits, as in "exits CODE COMMAND…", runs a command and checks its exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND…")

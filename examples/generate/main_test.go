@@ -9,7 +9,9 @@ import (
 )
 
 // TestCommittedFile fails when the generator and its committed output differ.
-// After a change: go run ./examples/generate > examples/generated-1000.json
+// After a change run
+//
+//	go run ./examples/generate > examples/generated-1000.json
 func TestCommittedFile(t *testing.T) {
 	committed, err := os.ReadFile("../generated-1000.json")
 	require.NoError(t, err)

@@ -51,7 +51,7 @@ func Plan(d *planner.Decision) *poolwrightv1.Plan {
 }
 
 // count saturates at what a message can hold.
-func count(n int) int32 { return int32(max(math.MinInt32, min(math.MaxInt32, n))) } //nolint:gosec // just bounded
+func count(n int) int32 { return int32(max(math.MinInt32, min(math.MaxInt32, n))) }
 
 // firstPool is the index of that pool of a variant whose name comes first.
 func firstPool(f *planner.Fleet, v *planner.Variant) int {

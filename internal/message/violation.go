@@ -73,7 +73,7 @@ func OfPlanning(err error) error {
 
 // unjoin returns the parts of a joined error, or the error itself.
 func unjoin(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the parts, not a cause
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()
 	}
 	return []error{err}
