@@ -29,8 +29,10 @@ func attained(p queueing.Performance, l queueing.Limit) float64 {
 
 func randomLimits(r *rand.Rand) []queueing.Limit {
 	all := []queueing.Limit{
-		{Metric: queueing.TTFT, Value: 0.5}, {Metric: queueing.ITL, Value: 0.03},
-		{Metric: queueing.E2E, Value: 10}, {Metric: queueing.TokensPerSecond, Value: 40},
+		{Metric: queueing.TTFT, Value: 0.5},
+		{Metric: queueing.ITL, Value: 0.03},
+		{Metric: queueing.E2E, Value: 10},
+		{Metric: queueing.TokensPerSecond, Value: 40},
 	}
 	var limits []queueing.Limit
 	for _, l := range all {

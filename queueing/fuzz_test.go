@@ -16,7 +16,8 @@ func FuzzStation(f *testing.F) {
 	f.Add(uint8(4), 0.008, 3.3e-5, 3.3e-7, 0.0, 0.0, 0.0, 0.0, uint16(1), int32(128), 256.0, 1024.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.99, 0.5, 1.0)
 	f.Add(uint8(8), 0.01, 0.0, 0.0, 1e-4, 1e-8, 1e-3, 1e-9, uint16(64), int32(7), 4096.0, 1.0, 9.0, 0.1, 40.0, 2048.0, 1e5, 0.9, 0.999, 3.0)
 	f.Fuzz(func(t *testing.T, kind uint8, alpha, beta, gamma, delta, kappa, sigma, epsilon float64, batch uint16, places int32,
-		in, out, inSCV, outSCV, arrivalSCV, budget, kvCache, load, quantile, limit float64) {
+		in, out, inSCV, outSCV, arrivalSCV, budget, kvCache, load, quantile, limit float64,
+	) {
 		r := queueing.Replica{
 			Model:            queueing.ServiceModel(kind % 5),
 			PrefillMode:      queueing.PrefillMode(kind / 5 % 2),
