@@ -40,7 +40,8 @@ func (w *workload) newColumn(x []int32) (column, bool) {
 	}
 	c.unmet = w.unmet(counts)
 	c.missing = max(missing, w.least-total)
-	return c, w.charge(&c)
+	fits := w.charge(&c)
+	return c, fits
 }
 
 // charge adds what unmet demand and missing replicas cost and use.

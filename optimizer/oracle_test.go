@@ -18,7 +18,6 @@ type brute struct {
 	pools      []int // first row of each pool
 	limits     []float64
 	best       []float64
-	tried      int
 }
 
 // option is a configuration of a workload with its levels (missing replicas, unmet

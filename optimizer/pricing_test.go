@@ -167,7 +167,7 @@ func noWorse(a, b *column) bool {
 }
 
 func TestEnumerationHasNoDuplicates(t *testing.T) {
-	pricingCases(t, func(l *lagrangian, i int, lo, hi []int32, prices []float64, all []column) {
+	pricingCases(t, func(l *lagrangian, i int, lo, hi []int32, prices []float64, _ []column) {
 		found, _ := l.pricer.enumerate(&l.workloads[i], lo, hi, prices, 1e6, math.MaxInt)
 		for a := range found {
 			for b := range a {

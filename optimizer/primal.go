@@ -60,15 +60,7 @@ func (p *primal) exchange(a *assignment, i int, k int32) {
 	a.picks[i] = k
 }
 
-// excess is by how much an assignment exceeds the rows.
-func (p *primal) excess(a *assignment) float64 {
-	total := 0.0
-	for r := range p.l.rows {
-		total += p.over(r, a.use[r])
-	}
-	return total
-}
-
+// over is the price of what a use exceeds a row by.
 func (p *primal) over(r int, use float64) float64 {
 	if over := use - p.l.rows[r].limit; over > 0 {
 		return over * p.unit[r]

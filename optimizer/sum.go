@@ -18,7 +18,8 @@ func sum(terms []float64) float64 {
 			}
 			x = high
 		}
-		parts = append(kept, x)
+		kept = append(kept, x)
+		parts = kept
 	}
 	return roundParts(parts)
 }

@@ -471,12 +471,14 @@ func (t *tree) nearest(i int, reach float64) float64 {
 	for range 8 {
 		columns, complete := t.l.pricer.enumerate(w, lo, hi, t.bundle.prices, least+reach, 4*nearColumns)
 		near = columns
-		if !complete {
-			reach /= 3
-		} else if len(columns) < nearColumns/4 && reach < t.bundle.value.scale {
+		sparse := len(columns) < nearColumns/4 && reach < t.bundle.value.scale
+		if complete && !sparse {
+			break
+		}
+		if complete {
 			reach *= 2
 		} else {
-			break
+			reach /= 3
 		}
 	}
 	indices := t.internAll(i, near)

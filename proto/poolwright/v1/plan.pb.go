@@ -293,7 +293,7 @@ type PriorityLevel struct {
 	Unmet float64 `protobuf:"fixed64,2,opt,name=unmet,proto3" json:"unmet,omitempty"`
 	// Proven lower bound on it.
 	Bound float64 `protobuf:"fixed64,3,opt,name=bound,proto3" json:"bound,omitempty"`
-	// (unmet − bound) / unmet.
+	// unmet − bound, relative to the demand of the priority.
 	Gap           float64 `protobuf:"fixed64,4,opt,name=gap,proto3" json:"gap,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
