@@ -486,8 +486,11 @@ type WorkloadPlan struct {
 	UnmetRps float64 `protobuf:"fixed64,3,opt,name=unmet_rps,json=unmetRps,proto3" json:"unmet_rps,omitempty"`
 	// Predicted performance; absent without a profile or traffic.
 	Predicted *Prediction `protobuf:"bytes,4,opt,name=predicted,proto3" json:"predicted,omitempty"`
-	// What binds: a limit of the SLO such as ttft.p95, saturation, capacityRps,
-	// minReplicas, maxReplicas, pool/<name>, quota/<namespace>/<pool> or budget.
+	// What binds. Of one replica: a limit of the SLO such as ttft.p95, saturation,
+	// capacityRps, maxQueue or kvCacheTokens. Of the plan: minReplicas, maxReplicas
+	// (of a variant), mixing, redundancy, pool/<name>, nodes of pool/<name>,
+	// quota/<namespace>/<pool>, budget, unmetPenaltyPerRps or the search limit. Of a
+	// fleet as it stands: currentReplicas. Of the loop: observation.
 	Binding string `protobuf:"bytes,5,opt,name=binding,proto3" json:"binding,omitempty"`
 	// Why the plan is as it is, in words.
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
