@@ -135,13 +135,12 @@ func (s *clpSolver) settleBasis(cold bool) (hasFree bool) {
 	last := unsafe.Slice((*byte)(unsafe.Pointer(C.Clp_statusArray(s.model))), len(s.places))
 	n := s.given.columns()
 	for k := range s.places {
-		scale, lower, upper := 1.0, s.given.lower, s.given.upper
-		v := k
+		var scale, lower, upper float64
 		if k < n {
-			scale = 1 / s.columnScale[k]
+			scale, lower, upper = 1/s.columnScale[k], s.given.lower[k], s.given.upper[k]
 		} else {
-			v -= n
-			scale, lower, upper = s.rowScale[v], s.given.rowLower, s.given.rowUpper
+			row := k - n
+			scale, lower, upper = s.rowScale[row], s.given.rowLower[row], s.given.rowUpper[row]
 		}
 		place := last[k] & 7
 		if cold {
@@ -150,7 +149,7 @@ func (s *clpSolver) settleBasis(cold bool) (hasFree bool) {
 				place = clpBasic
 			}
 		}
-		s.places[k] = clpPlace(place, lower[v]*scale > -clpLarge, upper[v]*scale < clpLarge)
+		s.places[k] = clpPlace(place, lower*scale > -clpLarge, upper*scale < clpLarge)
 		hasFree = hasFree || s.places[k] == clpFree
 	}
 	if len(s.places) > 0 {
