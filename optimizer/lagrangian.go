@@ -114,12 +114,17 @@ func (l *lagrangian) bounds(w *workload) (lo, hi []int32) {
 	return l.lo[w.firstItem : w.firstItem+w.items], l.hi[w.firstItem : w.firstItem+w.items]
 }
 
+// stepsPerEffort is the number of search steps that a pricing problem usually stays
+// below.
+const stepsPerEffort = 50
+
 // price solves the pricing problem of workload i. column is −1 if it has no
 // configuration; bound is then +Inf or, if the search was cut off, still valid.
 func (l *lagrangian) price(i int, prices []float64) (bound float64, index int32) {
 	w := &l.workloads[i]
 	lo, hi := l.bounds(w)
 	answer := l.pricer.solve(w, lo, hi, prices)
+	l.budget.left -= l.pricer.steps / stepsPerEffort
 	if !answer.found {
 		return answer.bound, -1
 	}

@@ -30,12 +30,20 @@ type pricer struct {
 	missing       float64 // price of a missing replica
 	epsilon       float64
 
+	// Where replicas may fail, segments stand by capacity; order has them by cost
+	// per request/s with theta off the price of every replica that counts towards
+	// the least or the most replicas of the workload.
+	order   []int32
+	theta   float64
+	first   int32 // segments before it are settled, and from it on nothing fails
+	settled int32 // replicas of segment first that are settled
+	rest    []suffix
+
 	counts, chosen []int32 // by segment
 	best           float64 // of the search so far, or the threshold of enumeration
 	found          bool
 	steps, limit   int
-	order          []int32 // scratch: placements of a variant by price
-	rest           []suffix
+	places         []int32      // scratch: placements of a variant by price
 	collect        *enumeration // set while enumerating
 	x              []int32
 }
@@ -54,9 +62,11 @@ type segment struct {
 	surplus  bool  // worth having without demand, at no multipliers
 }
 
-// suffix sums up the segments from one on, for searches that are not by ratio.
+// suffix sums up the segments from one on, by capacity: what they save by
+// themselves, the least cost per request/s and per replica, and the capacity of
+// those in use anyway.
 type suffix struct {
-	gain, ratio, slope float64
+	gain, ratio, slope, forced float64
 }
 
 // searchLimit is the number of steps after which a pricing search gives up and
@@ -85,11 +95,11 @@ func (p *pricer) solve(w *workload, lo, hi []int32, prices []float64) priced {
 	if !p.prepare(-1) {
 		return priced{bound: math.Inf(1)}
 	}
-	relaxed := p.base + p.relax(0, p.need, w.redundancy)
+	relaxed := p.relaxed(p.root())
 	if p.plain() {
 		p.solvePlain()
 	} else {
-		p.search(node{need: p.need, cost: p.base, total: p.total, filled: p.filled, failing: w.redundancy})
+		p.search(p.root())
 	}
 	if p.found {
 		p.setReplicas(p.chosen)
@@ -166,8 +176,16 @@ func (p *pricer) prepare(only int) bool {
 	p.counts = resize(p.counts, len(p.segments))
 	p.chosen = resize(p.chosen, len(p.segments))
 	clear(p.counts)
+	p.first, p.settled = 0, 0
 	if w.redundancy > 0 {
 		p.sumSuffixes()
+	}
+	switch {
+	case w.single:
+	case !p.plain():
+		p.chooseTheta()
+	case p.collect != nil:
+		p.sortOrder(0)
 	}
 	return true
 }
@@ -236,7 +254,7 @@ func (p *pricer) addVariant(j int, unused bool) bool {
 	p.sortPlaces(v)
 	at := 0
 	for ; x < least; at++ {
-		item := first + int(p.order[at])
+		item := first + int(p.places[at])
 		n := min(least-x, p.hi[item]-p.start[item])
 		p.start[item] += n
 		p.base += p.q[item] * float64(n)
@@ -271,7 +289,7 @@ func (p *pricer) addSegments(j int, x, most int32, at int) {
 		cheapest = min(cheapest, v.places[k].price)
 	}
 	for ; at < len(v.places) && x < most; at++ {
-		item := v.firstItem + p.order[at]
+		item := v.firstItem + p.places[at]
 		room := p.hi[item] - p.start[item]
 		for room > 0 && x < most {
 			n, change := min(room, most-x), v.up
@@ -309,11 +327,11 @@ func ratioOf(slope, capacity float64) float64 {
 }
 
 func (p *pricer) sortPlaces(v *variant) {
-	p.order = resize(p.order, len(v.places))
-	for k := range p.order {
-		p.order[k] = int32(k)
-		for i := k; i > 0 && p.q[v.firstItem+p.order[i]] < p.q[v.firstItem+p.order[i-1]]; i-- {
-			p.order[i], p.order[i-1] = p.order[i-1], p.order[i]
+	p.places = resize(p.places, len(v.places))
+	for k := range p.places {
+		p.places[k] = int32(k)
+		for i := k; i > 0 && p.q[v.firstItem+p.places[i]] < p.q[v.firstItem+p.places[i-1]]; i-- {
+			p.places[i], p.places[i-1] = p.places[i-1], p.places[i]
 		}
 	}
 }
@@ -422,37 +440,4 @@ func (p *pricer) walk(i int, need float64) float64 {
 		cost += p.unmet * need
 	}
 	return cost
-}
-
-// sumSuffixes prepares relax for segments that are not sorted by ratio.
-func (p *pricer) sumSuffixes() {
-	p.rest = resize(p.rest, len(p.segments)+1)
-	last := suffix{ratio: math.Inf(1), slope: math.Inf(1)}
-	p.rest[len(p.segments)] = last
-	for i := len(p.segments) - 1; i >= 0; i-- {
-		s := &p.segments[i]
-		last.gain += min(0, s.slope) * float64(s.count)
-		if s.forced || s.capacity > 0 {
-			last.ratio = min(last.ratio, max(0, s.ratio))
-		}
-		last.slope = min(last.slope, max(0, s.slope))
-		p.rest[i] = last
-	}
-}
-
-// relax is a lower bound on the cost of serving need from segment i on when
-// failing replicas serve nothing.
-func (p *pricer) relax(i int, need float64, failing int32) float64 {
-	if p.w.redundancy == 0 {
-		return p.walk(i, need)
-	}
-	s := p.rest[i]
-	if need <= p.epsilon {
-		return s.gain
-	}
-	serve := need * min(s.ratio, p.unmet)
-	if failing > 0 {
-		serve += float64(failing) * s.slope
-	}
-	return s.gain + min(serve, need*p.unmet)
 }

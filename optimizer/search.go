@@ -14,40 +14,109 @@ type node struct {
 	failing       int32
 }
 
-// search is the search with everything that cover leaves out: limits on the sum of
-// replicas, failing replicas, missing replicas. While enumerating it visits every
-// configuration within the threshold that no other one beats in cost and in all
-// uses of rows at once.
+// search finds the cheapest configuration where replicas may fail or their sum is
+// limited, which cover leaves out. While enumerating it visits every configuration
+// within the threshold that no other one beats in cost and in all uses of rows at
+// once.
+//
+// The replicas of the highest capacity fail: the search first settles which, in
+// order of capacity, and then serves the demand with what is left.
 func (p *pricer) search(at node) {
-	p.steps++
+	if at.failing == 0 {
+		p.serve(at)
+		return
+	}
 	if at.next == len(p.segments) {
 		p.finish(at)
 		return
 	}
 	s := &p.segments[at.next]
 	if s.forced {
-		p.counts[at.next] = s.count
-		p.search(p.take(at, s, s.count, 0))
+		p.settle(p.take(at, s, s.count, 0), s.count)
 		return
 	}
-	enough, most := p.countRange(at, s)
+	most := min(s.count, at.failing, p.w.most-at.total)
+	if p.outOfSequence(s) {
+		most = 0
+	}
 	for n := most; n >= 0; n-- {
-		if p.steps > p.limit {
+		if p.steps++; p.steps > p.limit {
+			break
+		}
+		p.settle(p.take(at, s, n, s.slope), n)
+	}
+	p.counts[at.next] = 0
+}
+
+// settle goes on after n replicas of the segment before at.next were settled.
+func (p *pricer) settle(at node, n int32) {
+	i := at.next - 1
+	p.counts[i] = n
+	if at.failing > 0 {
+		if p.improves(at.cost + p.relax(at.next, at.need, at.failing)) {
+			p.search(at)
+		}
+		return
+	}
+	first, settled := p.first, p.settled
+	p.first, p.settled = int32(i), n
+	at.next = 0
+	at.need -= p.rest[i+1].forced
+	if p.improves(p.relaxed(at)) {
+		p.serve(at)
+	}
+	p.first, p.settled = first, settled
+	p.counts[i] = n
+}
+
+// available is the number of replicas of a segment that are not settled.
+func (p *pricer) available(i int32) int32 {
+	s := &p.segments[i]
+	switch {
+	case i < p.first || s.forced:
+		return 0
+	case i == p.first:
+		return s.count - p.settled
+	}
+	return s.count
+}
+
+// serve goes through the available segments by cost per request/s.
+func (p *pricer) serve(at node) {
+	if at.next == len(p.order) {
+		p.finish(at)
+		return
+	}
+	i := p.order[at.next]
+	s := &p.segments[i]
+	enough, most := p.countRange(at, i)
+	before := p.counts[i]
+	for n := most; n >= 0; n-- {
+		if p.steps++; p.steps > p.limit {
 			break
 		}
 		child := p.take(at, s, n, s.slope)
-		if !p.improves(child.cost + p.relax(child.next, child.need, child.failing)) {
-			// By ratio, taking fewer raises the relaxation, unless some are wasted or
-			// dearer than demand not served.
-			if n <= enough && p.w.redundancy == 0 && (s.slope < 0 || child.need >= 0 && s.ratio <= p.unmet) {
+		if !p.improves(p.relaxed(child)) {
+			if n <= enough && p.worsens(child, s) {
 				break
 			}
 			continue
 		}
-		p.counts[at.next] = n
-		p.search(child)
+		p.counts[i] = before + n
+		p.serve(child)
 	}
-	p.counts[at.next] = 0
+	p.counts[i] = before
+}
+
+// worsens says whether even fewer replicas of the segment just taken only raise the
+// relaxation. That holds by cost per request/s, unless some are wasted, dearer than
+// demand not served, or more than the workload needs to have.
+func (p *pricer) worsens(at node, s *segment) bool {
+	if p.theta > 0 && p.lacking(at) < 0 {
+		return false
+	}
+	slope := p.slope(s)
+	return slope < 0 || at.need >= 0 && ratioOf(slope, s.capacity) <= p.unmet
 }
 
 // take is the state after n replicas of segment s.
@@ -67,40 +136,45 @@ func (p *pricer) take(at node, s *segment, n int32, slope float64) node {
 	return child
 }
 
-// countRange is the largest useful number of replicas of segment s, and the number
+// countRange is the largest useful number of replicas of segment i, and the number
 // from which on fewer are worse in the relaxation.
-func (p *pricer) countRange(at node, s *segment) (enough, most int32) {
-	if p.outOfSequence(at.next, s) {
+func (p *pricer) countRange(at node, i int32) (enough, most int32) {
+	s := &p.segments[i]
+	if p.outOfSequence(s) {
 		return 0, 0
 	}
-	room := min(s.count, p.w.most-at.total)
+	count := p.available(i)
+	room := min(count, p.w.most-at.total)
 	if s.slope < 0 {
-		return s.count, room
+		return count, room
 	}
 	if s.capacity > 0 {
-		enough = p.enough(at.need, s)
-		if enough > 0 {
-			enough = min(s.count, enough+at.failing)
-		}
+		enough = min(count, p.enough(at.need, s))
 	}
 	if s.surplus && p.collect != nil {
 		return enough, room
 	}
-	missing := p.w.least - at.total
+	return enough, min(room, max(enough, p.lacking(at)))
+}
+
+// lacking is the number of replicas that the workload still needs to have, whatever
+// their capacity. Missing minimums of variants are counted elsewhere.
+func (p *pricer) lacking(at node) int32 {
+	lacking := p.w.least - at.total
 	if p.elastic() {
-		missing -= p.w.leastOfVariants - at.filled
+		lacking -= p.w.leastOfVariants - at.filled
 	}
-	return enough, min(room, max(enough, missing))
+	return lacking
 }
 
 // outOfSequence says whether a segment of the same variant that comes first is not
 // in use entirely, so that the same replicas would be counted twice. In a search
 // for the cheapest it doesn't matter, because later segments cost more.
-func (p *pricer) outOfSequence(i int, s *segment) bool {
+func (p *pricer) outOfSequence(s *segment) bool {
 	if p.collect == nil {
 		return false
 	}
-	for k := i - 1; k >= 0; k-- {
+	for k := range p.segments {
 		if t := &p.segments[k]; t.variant == s.variant && !t.forced && t.sequence < s.sequence && p.counts[k] < t.count {
 			return true
 		}
@@ -114,12 +188,8 @@ func (p *pricer) finish(at node) {
 	if at.need > p.epsilon {
 		cost += p.unmet * at.need
 	}
-	missing := p.w.least - at.total
-	if p.elastic() {
-		missing -= p.w.leastOfVariants - at.filled
-	}
-	if missing > 0 {
-		cost += p.missing * float64(missing)
+	if lacking := p.lacking(at); lacking > 0 {
+		cost += p.missing * float64(lacking)
 	}
 	if math.IsInf(cost, 1) {
 		return
