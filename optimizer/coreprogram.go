@@ -166,8 +166,7 @@ func (p *coreProgram) boundAt(dual []float64) float64 {
 	return bound.total()
 }
 
-// offerRounded offers the plan of the largest value per group, improved if it fits
-// and is fractional.
+// offerRounded offers the plan of the largest value per group.
 func (p *coreProgram) offerRounded(x []float64) {
 	picks := slices.Clone(p.picks)
 	for g := range p.groups {

@@ -14,7 +14,19 @@
 // workloads without penalty is minimised first, priority by priority
 // (lexicographically), and cost after that.
 //
+// A workload with redundancy r is served if its demand still is when the r replicas
+// of the highest capacity fail. Quotas count the devices that replicas ask for;
+// pools count whole nodes where replicas need them, and the devices that do not
+// make up a node can only hold what fits there (see [Pool]).
+//
 // [Solve] returns a plan with a lower bound that it has proven, so that the gap
 // between the two says how much could be saved at the very most. Equal problems
-// get bit-equal solutions; the order of the input does not matter.
+// get bit-equal solutions; the order of the input does not matter, and names only
+// decide between parts that are interchangeable.
+//
+// The bound is that of the Lagrangian that prices the limits between workloads,
+// raised by a proximal bundle method; pricing a workload is an exact search. Plans
+// come from exchanges of configurations and from linear programs over them. A gap
+// that remains is closed by enumerating all configurations that a better plan could
+// use, or else by branching on replicas.
 package optimizer

@@ -15,7 +15,11 @@ type Pool struct {
 	// Capacity is in devices, ≥ 0, and counts only when Limited.
 	Capacity int
 	Limited  bool
-	// DevicesPerNode > 0: a replica of one node never spans nodes.
+	// DevicesPerNode > 0: a replica of one node never spans nodes. Capacity is then
+	// as many whole nodes as fit, and one partial node of the remaining devices. A
+	// replica of more than a node takes whole nodes. Sizes below a node that do not
+	// divide it and one another are rounded up until they do, which Solution.Notes
+	// says.
 	DevicesPerNode int
 }
 
