@@ -5,8 +5,8 @@ import "github.com/poolwright/poolwright/optimizer/lp"
 // Options say how far a solve goes. The zero value asks for a proven optimum.
 type Options struct {
 	// RelativeGap ≥ 0 is the gap at which a plan counts as optimal: the search
-	// ends when (objective − bound) ≤ RelativeGap·objective. Below 1e-9 the
-	// arithmetic decides, so 0 means 1e-9.
+	// ends when (objective − bound) ≤ RelativeGap·objective. Below 3e-9 the
+	// arithmetic decides, so 0 means 3e-9.
 	RelativeGap float64
 	// Effort limits the work of the whole solve, in pricing problems of one
 	// workload (about a microsecond each); 0 means 10 million. Equal efforts give
@@ -22,6 +22,13 @@ type Options struct {
 	// limits are those of the exact finish; nil means the defaults.
 	limits *limits
 }
+
+// leastGap is the least gap that the arithmetic can prove.
+const leastGap = 3 * tolerance
+
+// searchGap is the gap at which a search may end, so that the gap asked for holds
+// after the bound has been lowered by the tolerance.
+func (o *Options) searchGap() float64 { return max(0, o.RelativeGap-2*tolerance) }
 
 // limits say how large a core may be before the search branches instead, so that
 // tests can take every path.

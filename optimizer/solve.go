@@ -257,8 +257,7 @@ func (s *solver) solution(p *Problem) (*Solution, error) {
 	case unmet > 0:
 		out.Demand = Partial
 	}
-	// Bounds are lowered by the tolerance, which the gap asked for does not include.
-	wanted := max(s.options.RelativeGap, tolerance) + 2*tolerance
+	wanted := max(s.options.RelativeGap, leastGap)
 	if out.Gap > wanted || slices.ContainsFunc(out.Levels, func(l Level) bool { return l.Gap > wanted }) {
 		out.Proof = Feasible
 	}

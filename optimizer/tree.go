@@ -84,7 +84,7 @@ type result struct {
 
 // newTree prepares to solve the program.
 func newTree(l *lagrangian, o Options) *tree {
-	t := &tree{l: l, gap: o.RelativeGap, engine: o.LP, limits: o.limits, coreLimit: o.limits.columns, coreReach: math.Inf(1), floor: math.Inf(1)}
+	t := &tree{l: l, gap: o.searchGap(), engine: o.LP, limits: o.limits, coreLimit: o.limits.columns, coreReach: math.Inf(1), floor: math.Inf(1)}
 	t.bundle = bundle{l: l, prices: make([]float64, len(l.rows))}
 	t.bundle.visit = t.offerCut
 	return t
