@@ -34,7 +34,9 @@ import (
 type running struct {
 	conn *grpc.ClientConn
 	url  string
-	stop func() error
+	// end asks for the end; done gives what Serve returned, once.
+	end  func()
+	done chan error
 }
 
 func start(t *testing.T) *running {
@@ -51,21 +53,17 @@ func startService(t *testing.T, service poolwrightv1.OptimizerServiceServer) *ru
 	httpListener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Serve(ctx, grpcListener, httpListener) }()
 	conn, err := grpc.NewClient(grpcListener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
-	stopped := false
-	r := &running{conn: conn, url: "http://" + httpListener.Addr().String(), stop: func() error {
-		stopped = true
-		cancel()
-		return <-done
-	}}
+	r := &running{conn: conn, url: "http://" + httpListener.Addr().String(), end: cancel, done: make(chan error, 1)}
+	go func() {
+		r.done <- s.Serve(ctx, grpcListener, httpListener)
+		close(r.done)
+	}()
 	t.Cleanup(func() {
 		_ = conn.Close()
-		if !stopped {
-			assert.NoError(t, r.stop())
-		}
+		r.end()
+		assert.NoError(t, <-r.done)
 	})
 	return r
 }
@@ -288,29 +286,17 @@ func (s *slowService) Optimize(context.Context, *poolwrightv1.Fleet) (*poolwrigh
 
 func TestShutdownLetsCallsFinish(t *testing.T) {
 	slow := &slowService{called: make(chan struct{}), release: make(chan struct{})}
-	s, err := server.New(slow, prometheus.NewRegistry())
-	require.NoError(t, err)
-	grpcListener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	httpListener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(ctx, grpcListener, httpListener) }()
-	conn, err := grpc.NewClient(grpcListener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	require.NoError(t, err)
-	defer conn.Close() //nolint:errcheck // only read
-
+	r := startService(t, slow)
 	answers := make(chan *poolwrightv1.Plan, 1)
 	go func() {
-		plan, err := poolwrightv1.NewOptimizerServiceClient(conn).Optimize(context.Background(), fleet())
+		plan, err := poolwrightv1.NewOptimizerServiceClient(r.conn).Optimize(context.Background(), fleet())
 		assert.NoError(t, err)
 		answers <- plan
 	}()
 	<-slow.called
-	cancel()
+	r.end()
 	require.Eventually(t, func() bool { // no new connection is taken any more
-		c, err := net.Dial("tcp", grpcListener.Addr().String())
+		c, err := net.Dial("tcp", r.conn.Target())
 		if err == nil {
 			_ = c.Close()
 		}
@@ -318,5 +304,5 @@ func TestShutdownLetsCallsFinish(t *testing.T) {
 	}, 5*time.Second, time.Millisecond)
 	close(slow.release)
 	assert.InDelta(t, 42, (<-answers).GetObjective(), 0)
-	assert.NoError(t, <-served)
+	assert.NoError(t, <-r.done)
 }
