@@ -70,7 +70,7 @@ func (c *cycle) binding(i int) string {
 
 // onlyMinimums tells whether no replica runs beyond declared minimums.
 func onlyMinimums(w *Workload, plan *WorkloadPlan, total int) bool {
-	if total == w.MinReplicas {
+	if total <= w.MinReplicas {
 		return true
 	}
 	for j := range plan.Variants {
