@@ -80,8 +80,8 @@ func (p *Problem) checkShape(replicas [][][]int) error {
 				return fmt.Errorf("optimizer: replicas[%d][%d]: %d placements, want %d", i, j, len(replicas[i][j]), len(w.Variants[j].Placements))
 			}
 			for k, n := range replicas[i][j] {
-				if n < 0 || n > maxReplicas {
-					return fmt.Errorf("optimizer: replicas[%d][%d][%d]: %d is not between 0 and %d", i, j, k, n, maxReplicas)
+				if n < 0 || n > int(unlimited) {
+					return fmt.Errorf("optimizer: replicas[%d][%d][%d]: %d is not between 0 and %d", i, j, k, n, unlimited)
 				}
 			}
 		}

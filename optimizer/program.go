@@ -54,7 +54,8 @@ type workload struct {
 // none is a row that does not exist.
 const none = int32(-1)
 
-// unlimited stands for no bound on replicas; sums of a few still fit.
+// unlimited stands for no bound on replicas, and no plan has more of one variant;
+// sums of a few still fit.
 const unlimited = int32(1 << 26)
 
 type variant struct {

@@ -259,7 +259,7 @@ func TestEffortEndsTheSearch(t *testing.T) {
 
 func TestEvaluateChecksTheShape(t *testing.T) {
 	p := validProblem()
-	for _, replicas := range [][][][]int{nil, {{}}, {{{}}}, {{{-1}}}, {{{1 << 25}}}} {
+	for _, replicas := range [][][][]int{nil, {{}}, {{{}}}, {{{-1}}}, {{{1 << 27}}}} {
 		if _, err := p.Evaluate(replicas); err == nil {
 			t.Errorf("%v: no error", replicas)
 		}
