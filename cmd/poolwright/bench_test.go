@@ -10,7 +10,8 @@ import (
 // bare start of the program.
 func BenchmarkProcess(b *testing.B) {
 	binary := filepath.Join(b.TempDir(), "poolwright")
-	if out, err := exec.CommandContext(b.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+	build := exec.CommandContext(b.Context(), "go", "build", "-o", binary, ".") //nolint:gosec // builds this program
+	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}
 	examples := filepath.Join("..", "..", "examples")
@@ -21,7 +22,7 @@ func BenchmarkProcess(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if err := exec.CommandContext(b.Context(), binary, args...).Run(); err != nil {
+				if err := exec.CommandContext(b.Context(), binary, args...).Run(); err != nil { //nolint:gosec // runs this program
 					b.Fatal(err)
 				}
 			}
