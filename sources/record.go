@@ -85,8 +85,12 @@ func (r record) text(name string) string {
 // required returns a string that must be there.
 func (r record) required(name string) string {
 	text := r.text(name)
-	if text == "" && !r.has(name) {
+	switch _, v, ok := r.find(name); {
+	case text != "":
+	case !ok:
 		r.reject(name, "is missing")
+	case v.Kind() == document.String:
+		r.reject(name, "must not be empty")
 	}
 	return text
 }
