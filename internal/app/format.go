@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -25,13 +26,11 @@ func (f *Format) String() string {
 
 // Set chooses a format by name.
 func (f *Format) Set(name string) error {
-	for _, n := range Formats() {
-		if n == name {
-			f.name = name
-			return nil
-		}
+	if !slices.Contains(Formats(), name) {
+		return fmt.Errorf("must be one of %q", Formats())
 	}
-	return fmt.Errorf("must be one of %q", Formats())
+	f.name = name
+	return nil
 }
 
 // Type names the values of the flag in help texts.
