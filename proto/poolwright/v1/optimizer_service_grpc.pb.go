@@ -19,16 +19,18 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	OptimizerService_Optimize_FullMethodName = "/poolwright.v1.OptimizerService/Optimize"
-	OptimizerService_Evaluate_FullMethodName = "/poolwright.v1.OptimizerService/Evaluate"
-	OptimizerService_Capacity_FullMethodName = "/poolwright.v1.OptimizerService/Capacity"
+	OptimizerService_Optimize_FullMethodName  = "/poolwright.v1.OptimizerService/Optimize"
+	OptimizerService_Evaluate_FullMethodName  = "/poolwright.v1.OptimizerService/Evaluate"
+	OptimizerService_Capacity_FullMethodName  = "/poolwright.v1.OptimizerService/Capacity"
+	OptimizerService_Calibrate_FullMethodName = "/poolwright.v1.OptimizerService/Calibrate"
 )
 
 // OptimizerServiceClient is the client API for OptimizerService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// OptimizerService answers questions about a fleet. It remembers nothing.
+// OptimizerService answers questions about a fleet and its profiles. It remembers
+// nothing.
 //
 // Bad input is INVALID_ARGUMENT with a google.rpc.BadRequest that lists every
 // violation with its field path. Demand that cannot be served is no error: the
@@ -41,6 +43,9 @@ type OptimizerServiceClient interface {
 	Evaluate(ctx context.Context, in *Fleet, opts ...grpc.CallOption) (*Plan, error)
 	// Capacity returns what one replica of each variant sustains within the SLO.
 	Capacity(ctx context.Context, in *Fleet, opts ...grpc.CallOption) (*Capacities, error)
+	// Calibrate estimates a profile from measurements, or from facts about device and
+	// model.
+	Calibrate(ctx context.Context, in *Measurements, opts ...grpc.CallOption) (*Calibration, error)
 }
 
 type optimizerServiceClient struct {
@@ -81,11 +86,22 @@ func (c *optimizerServiceClient) Capacity(ctx context.Context, in *Fleet, opts .
 	return out, nil
 }
 
+func (c *optimizerServiceClient) Calibrate(ctx context.Context, in *Measurements, opts ...grpc.CallOption) (*Calibration, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Calibration)
+	err := c.cc.Invoke(ctx, OptimizerService_Calibrate_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // OptimizerServiceServer is the server API for OptimizerService service.
 // All implementations must embed UnimplementedOptimizerServiceServer
 // for forward compatibility.
 //
-// OptimizerService answers questions about a fleet. It remembers nothing.
+// OptimizerService answers questions about a fleet and its profiles. It remembers
+// nothing.
 //
 // Bad input is INVALID_ARGUMENT with a google.rpc.BadRequest that lists every
 // violation with its field path. Demand that cannot be served is no error: the
@@ -98,6 +114,9 @@ type OptimizerServiceServer interface {
 	Evaluate(context.Context, *Fleet) (*Plan, error)
 	// Capacity returns what one replica of each variant sustains within the SLO.
 	Capacity(context.Context, *Fleet) (*Capacities, error)
+	// Calibrate estimates a profile from measurements, or from facts about device and
+	// model.
+	Calibrate(context.Context, *Measurements) (*Calibration, error)
 	mustEmbedUnimplementedOptimizerServiceServer()
 }
 
@@ -116,6 +135,9 @@ func (UnimplementedOptimizerServiceServer) Evaluate(context.Context, *Fleet) (*P
 }
 func (UnimplementedOptimizerServiceServer) Capacity(context.Context, *Fleet) (*Capacities, error) {
 	return nil, status.Error(codes.Unimplemented, "method Capacity not implemented")
+}
+func (UnimplementedOptimizerServiceServer) Calibrate(context.Context, *Measurements) (*Calibration, error) {
+	return nil, status.Error(codes.Unimplemented, "method Calibrate not implemented")
 }
 func (UnimplementedOptimizerServiceServer) mustEmbedUnimplementedOptimizerServiceServer() {}
 func (UnimplementedOptimizerServiceServer) testEmbeddedByValue()                          {}
@@ -192,6 +214,24 @@ func _OptimizerService_Capacity_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OptimizerService_Calibrate_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(Measurements)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OptimizerServiceServer).Calibrate(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OptimizerService_Calibrate_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OptimizerServiceServer).Calibrate(ctx, req.(*Measurements))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // OptimizerService_ServiceDesc is the grpc.ServiceDesc for OptimizerService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -210,6 +250,10 @@ var OptimizerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Capacity",
 			Handler:    _OptimizerService_Capacity_Handler,
+		},
+		{
+			MethodName: "Calibrate",
+			Handler:    _OptimizerService_Calibrate_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
