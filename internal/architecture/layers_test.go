@@ -28,6 +28,7 @@ var layers = []layer{
 	{folder: "optimizer", core: true, may: []string{"optimizer/lp", "queueing"}},
 	{folder: "calibration", core: true, may: []string{"queueing"}},
 	{folder: "planner", core: true, may: kernels},
+	{folder: "simulation/replica", core: true, may: []string{"queueing"}},
 
 	// The schema and its translation.
 	{folder: "proto/poolwright/v1"},
@@ -38,7 +39,7 @@ var layers = []layer{
 	{folder: "controller", may: pure},
 	{folder: "actuator", may: slices.Concat(pure, []string{"controller"})},
 	{folder: "metrics", may: slices.Concat(pure, []string{"controller"})},
-	{folder: "simulation", may: slices.Concat(pure, schema, []string{"controller"})},
+	{folder: "simulation", may: slices.Concat(pure, schema, []string{"controller", "simulation/replica"})},
 	{folder: "sources", may: slices.Concat(pure, schema, []string{"controller"})},
 
 	// Ways in.
