@@ -2,104 +2,12 @@ package calibration
 
 import (
 	"errors"
-	"strconv"
+	"fmt"
+	"math"
+	"slices"
 
 	"github.com/poolwright/poolwright/queueing"
 )
-
-// Term is a term of the iteration time, and so a coefficient of a profile.
-type Term int
-
-// The terms, in the order of Estimate.Coefficients.
-const (
-	Alpha Term = iota
-	Beta
-	Kappa
-	Sigma
-	Gamma
-	Delta
-	Epsilon
-	TTFTOffset
-	terms = iota
-)
-
-// String returns the coefficient's name in problem files.
-func (t Term) String() string {
-	names := [...]string{"alpha", "beta", "kappa", "sigma", "gamma", "delta", "epsilon", "ttftOffset"}
-	if t < 0 || int(t) >= len(names) {
-		return "Term(" + strconv.Itoa(int(t)) + ")"
-	}
-	return names[t]
-}
-
-// Interval is a range of a value, both ends included.
-type Interval struct {
-	Low, High float64
-}
-
-// Coefficient is one estimated coefficient, in seconds per unit of its term.
-type Coefficient struct {
-	Term  Term
-	Value float64
-	// StandardError is one standard deviation of the estimate. It is 0 when not
-	// Identified.
-	StandardError float64
-	// Confidence holds the true value with probability 0.95, if the model holds. It
-	// never reaches below 0. It is [0, +Inf] when not Identified.
-	Confidence Interval
-	// Identified tells whether the samples determine the coefficient. Otherwise Value
-	// is that of the prior, and Reason says in words why.
-	Identified bool
-	Reason     string
-}
-
-// Residual compares one observed metric of one sample with its prediction.
-type Residual struct {
-	// Sample is the index of the sample.
-	Sample int
-	Group  string
-	Kind   Kind
-	// Metric is queueing.ITL or queueing.TTFT.
-	Metric queueing.Metric
-	// Observed and Predicted are in seconds.
-	Observed, Predicted float64
-	// Error is (Predicted - Observed)/Observed.
-	Error float64
-	// Counts tells whether the fit used the observation, Outlier that it counts less
-	// than its weight says because it is far from the others.
-	Counts, Outlier bool
-}
-
-// Errors summarizes the absolute values of relative errors.
-type Errors struct {
-	// Count is the number of residuals. If it is 0, so is everything else.
-	Count int
-	// Median, P90 and Max are of |Error|.
-	Median, P90, Max float64
-	// Mean is of Error with its sign: above 0, predictions are too long.
-	Mean float64
-}
-
-// Summary summarizes the residuals that count.
-type Summary struct {
-	Overall, ITL, TTFT Errors
-}
-
-// GroupErrors are the errors on one group.
-type GroupErrors struct {
-	Group  string
-	Errors Summary
-}
-
-// Validation is how well fits predict groups that they have not seen.
-type Validation struct {
-	// Groups are sorted by name.
-	Groups []GroupErrors
-	// Errors are over the samples of all groups.
-	Errors Summary
-	// Residuals are in the order of samples.
-	Residuals []Residual
-}
 
 // Estimate is a fitted profile, and how far to trust it.
 type Estimate struct {
@@ -117,29 +25,205 @@ type Estimate struct {
 
 // Fit estimates a profile from samples.
 //
-// The error lists every mistake in samples and options, each with its index.
+// It minimizes the weighted sum of Huber's function of log(predicted/observed), which
+// is the relative error to first order, over coefficients ≥ 0. Predictions are those
+// of [Predict]. Coefficients that the samples do not tell apart are fixed, one after
+// the other, until the remaining ones are determined: first those with a prior, then
+// in the order σ, ε, γ, κ, δ, β, α, ttftOffset.
+//
+// So a constant part of TTFT that decoding never feels counts as ttftOffset, not as
+// γ: from TTFT alone nobody can tell them apart, and an overhead of the API server
+// mistaken for γ would cost the replica most of its capacity, while γ is small
+// wherever it was measured. If it is known to be γ, say so by Options.Prior and
+// ignore TTFT, or measure ITL under load, which tells them apart.
+//
+// The error lists every mistake in samples and options, each with its index, and is
+// set if nothing is left to fit.
 func Fit(samples []Sample, options Options) (Estimate, error) {
-	return Estimate{}, errors.Join(validate(samples, options)...)
+	if err := validate(samples, options); err != nil {
+		return Estimate{}, err
+	}
+	observations := observe(samples, options)
+	fitted, notes, err := fit(observations, options)
+	if err != nil {
+		return Estimate{}, err
+	}
+	e := Estimate{
+		Profile:   fitted.solution.values.profile(),
+		Residuals: residuals(observations, &fitted.solution.values),
+		Notes:     slices.Concat(sampleNotes(samples), notes, fitted.notes()),
+	}
+	for t := range Term(terms) {
+		e.Coefficients = append(e.Coefficients, fitted.coefficient(t))
+	}
+	fitted.markOutliers(e.Residuals)
+	e.Errors = Summarize(e.Residuals)
+	if options.HeldOut && len(groups(samples)) > 1 {
+		if e.HeldOut, err = leaveOneGroupOut(observations, options); err != nil {
+			return Estimate{}, err
+		}
+	}
+	return e, nil
 }
 
-// LeaveOneGroupOut predicts each group of samples by a fit to all others.
-//
-// The error lists every mistake in samples and options, and is set if there are
-// fewer than two groups.
-func LeaveOneGroupOut(samples []Sample, options Options) (Validation, error) {
-	return Validation{}, errors.Join(validate(samples, options)...)
+// observe returns the known metrics of samples, ITL before TTFT.
+func observe(samples []Sample, options Options) []observation {
+	var all []observation
+	for i, s := range samples {
+		l := newLoad(s, options)
+		for _, known := range []struct {
+			metric queueing.Metric
+			Quantity
+			counts bool
+		}{
+			{queueing.ITL, s.ITL, true},
+			{queueing.TTFT, s.TTFT, s.Waiting.Or(0) < mostWaiting && !l.overfull()},
+		} {
+			if !known.Known {
+				continue
+			}
+			all = append(all, observation{
+				sample: i,
+				group:  s.Group,
+				metric: known.metric,
+				value:  known.Value,
+				weight: s.Weight.Or(1),
+				counts: known.counts && !slices.Contains(options.Ignore, Use{l.kind, known.metric}),
+				load:   l,
+			})
+		}
+	}
+	return all
 }
 
-// Predict returns what a profile predicts for samples, in the form of residuals.
-//
-// The error lists every mistake in samples and options, each with its index.
-func Predict(profile queueing.Profile, samples []Sample, options Options) ([]Residual, error) {
-	return nil, errors.Join(validate(samples, options)...)
+// fit estimates from the observations that count.
+func fit(all []observation, options Options) (identified, []string, error) {
+	p := problem{start: coefficientsOf(options.Prior), fixOrder: fixOrder}
+	total := 0.0
+	for _, o := range all {
+		if o.counts {
+			p.observations = append(p.observations, o)
+			total += o.weight
+		}
+	}
+	if len(p.observations) == 0 {
+		return identified{}, nil, errors.New("calibration: no sample has a metric that counts")
+	}
+	// Only ratios of weights matter.
+	for i := range p.observations {
+		p.observations[i].weight *= float64(len(p.observations)) / total
+	}
+	dense := []Term{Alpha, Beta, Kappa, Gamma, Delta, Epsilon, TTFTOffset}
+	mixture := []Term{Alpha, Beta, Kappa, Sigma, Gamma, Delta, Epsilon, TTFTOffset}
+	switch options.SquareRoot {
+	case SquareRootAlways:
+		p.free, p.fixOrder = mixture, mixtureFixOrder
+		return identify(p), nil, nil
+	case SquareRootNever:
+		p.free, p.start[Sigma] = dense, 0
+		found := identify(p)
+		found.reasons[Sigma] = "the model is dense"
+		return found, nil, nil
+	}
+	p.free = mixture
+	withRoot := identify(p)
+	p.free = dense
+	without := identify(p)
+	if withRoot.solution.values[Sigma] == p.start[Sigma] || !withRoot.betterThan(without) {
+		without.reasons[Sigma] = "the samples do not call for it"
+		return without, nil, nil
+	}
+	return withRoot, []string{"sigma lowers the error clearly: the model behaves like a mixture of experts"}, nil
 }
 
-// Summarize summarizes the residuals that count.
-func Summarize(residuals []Residual) Summary {
-	return Summary{Overall: Errors{Count: len(residuals)}}
+// clearlyBetter is the difference in the Bayesian information criterion that counts
+// as very strong evidence: R. E. Kass, A. E. Raftery, "Bayes Factors" (1995).
+const clearlyBetter = 10
+
+// betterThan compares solutions of the same observations by G. Schwarz's criterion,
+// "Estimating the Dimension of a Model" (1978), on Huber's cost at the spread of the
+// better fit.
+func (f *identified) betterThan(other identified) bool {
+	spread := max(f.solution.spread, leastNoise/10)
+	cost := func(x identified) float64 {
+		s := x.problem.evaluate(x.solution.values, spread)
+		return 2*s.cost/(spread*spread) + float64(len(x.problem.free))*math.Log(float64(len(x.problem.observations)))
+	}
+	return cost(*f) < cost(other)-clearlyBetter
 }
 
-func validate([]Sample, Options) []error { return nil }
+func (f *identified) coefficient(t Term) Coefficient {
+	c := Coefficient{
+		Term:       t,
+		Value:      f.solution.values[t],
+		Identified: slices.Contains(f.problem.free, t),
+		Reason:     f.reasons[t],
+		Confidence: Interval{0, math.Inf(1)},
+	}
+	if !c.Identified {
+		return c
+	}
+	c.StandardError = f.standardErrors[t]
+	if f.degrees <= 0 {
+		c.Reason = "there are no more observations than coefficients, so nothing is known about the error"
+		return c
+	}
+	half := f.quantile() * c.StandardError
+	c.Confidence = Interval{max(0, c.Value-half), c.Value + half}
+	return c
+}
+
+// notes says what a reader of the numbers should know.
+func (f *identified) notes() []string {
+	var notes []string
+	if f.problem.start == (coefficients{}) && f.solution.values[Alpha] == 0 {
+		notes = append(notes, "alpha is 0: the samples do not reach down to small batches; predictions at low load are too short")
+	}
+	if f.reasons[Gamma] != "" && f.solution.values[TTFTOffset] > 0 && f.solution.values[Gamma] == 0 {
+		notes = append(notes, "what is constant in TTFT counts as ttftOffset, which costs no capacity; if it is work per prompt, capacity is less")
+	}
+	outliers := 0
+	for _, r := range f.solution.robustness {
+		if r < outlierRobustness {
+			outliers++
+		}
+	}
+	if outliers > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d observations are outliers and count less", outliers, len(f.solution.robustness)))
+	}
+	return notes
+}
+
+// outlierRobustness is the factor of its weight below which an observation is called
+// an outlier: about 4 standard deviations off.
+const outlierRobustness = huberTuning / 4
+
+// markOutliers marks residuals that the fit gave little weight. Residuals and the
+// observations that count are in the same order.
+func (f *identified) markOutliers(residuals []Residual) {
+	i := 0
+	for k := range residuals {
+		if residuals[k].Counts {
+			residuals[k].Outlier = f.solution.robustness[i] < outlierRobustness
+			i++
+		}
+	}
+}
+
+// littleTolerance is the factor by which running requests may differ from Little's law.
+const littleTolerance = 1.5
+
+// sampleNotes points out samples whose quantities do not fit each other.
+func sampleNotes(samples []Sample) []string {
+	var notes []string
+	for i, s := range samples {
+		if s.Kind() != OpenLoop || !s.Running.Known || !s.ITL.Known {
+			continue
+		}
+		little := s.ArrivalRate.Value * (s.OutputTokens.Value - 1) * s.ITL.Value
+		if ratio := s.Running.Value / little; ratio > littleTolerance || ratio < 1/littleTolerance {
+			notes = append(notes, fmt.Sprintf("samples[%d]: %.4g requests run, but arrivals and ITL make %.4g by Little's law", i, s.Running.Value, little))
+		}
+	}
+	return notes
+}

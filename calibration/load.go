@@ -1,0 +1,129 @@
+package calibration
+
+import (
+	"math"
+
+	"github.com/poolwright/poolwright/queueing"
+)
+
+// coefficients are those of a profile, in the order of the terms.
+type coefficients [terms]float64
+
+func coefficientsOf(p queueing.Profile) coefficients {
+	return coefficients{
+		Alpha: p.Alpha, Beta: p.Beta, Kappa: p.Kappa, Sigma: p.Sigma,
+		Gamma: p.Gamma, Delta: p.Delta, Epsilon: p.Epsilon, TTFTOffset: p.TTFTOffset,
+	}
+}
+
+func (c coefficients) profile() queueing.Profile {
+	return queueing.Profile{
+		Alpha: c[Alpha], Beta: c[Beta], Kappa: c[Kappa], Sigma: c[Sigma],
+		Gamma: c[Gamma], Delta: c[Delta], Epsilon: c[Epsilon], TTFTOffset: c[TTFTOffset],
+	}
+}
+
+// iteration returns T(n) = α + β·n + σ·√n + κ·n·context: an iteration without prefill.
+func (c *coefficients) iteration(n, context float64) float64 {
+	return c[Alpha] + n*(c[Beta]+c[Kappa]*context) + c[Sigma]*math.Sqrt(n)
+}
+
+// prefill returns P = γ + δ·x + ε·x², what a prompt of x computed tokens adds.
+func (c *coefficients) prefill(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return c[Gamma] + x*(c[Delta]+c[Epsilon]*x)
+}
+
+// load is what a sample says, digested.
+type load struct {
+	kind Kind
+	// batch is the number of requests inside: of a decode point, of clients, or the
+	// mean number running in an open loop, where 0 means unknown.
+	batch float64
+	// limit is how many of them run together at most.
+	limit float64
+	// context is the mean context of a running request.
+	context float64
+	// prompt is x, the computed tokens of a prompt.
+	prompt float64
+	// intervals is the mean number of times between tokens, steps that of iterations
+	// for them.
+	intervals, steps float64
+	rate             float64
+	// share is the share of its cycle that a request of a closed loop decodes, as
+	// observed; 0 = unknown.
+	share float64
+	// budget is the token budget of an iteration, +Inf if unlimited.
+	budget   float64
+	blocking bool
+}
+
+// newLoad digests a valid sample.
+func newLoad(s Sample, o Options) load {
+	accepted := max(o.AcceptedTokens, 1)
+	l := load{
+		kind:     s.Kind(),
+		limit:    queueing.MaxBatchLimit,
+		budget:   math.Inf(1),
+		prompt:   s.InputTokens.Or(0) * (1 - s.PrefixHitRatio.Or(0)),
+		rate:     s.ArrivalRate.Or(0),
+		blocking: o.PrefillMode == queueing.Blocking,
+	}
+	if o.MaxBatch > 0 {
+		l.limit = float64(o.MaxBatch)
+	}
+	if o.MaxBatchedTokens > 0 {
+		l.budget = float64(o.MaxBatchedTokens)
+	}
+	switch l.kind {
+	case DecodePoint:
+		l.batch, l.context = s.Batch.Value, s.ContextTokens.Value
+		l.intervals, l.steps = 1, 1/accepted
+	case ClosedLoop, OpenLoop:
+		out := s.OutputTokens.Value
+		l.batch = s.Concurrency.Or(s.Running.Or(0))
+		l.intervals = max(out-1, 0)
+		l.steps = l.intervals / accepted
+		if decode := l.intervals * s.ITL.Value; l.kind == ClosedLoop && s.TTFT.Known && decode > 0 {
+			l.share = decode / (decode + s.TTFT.Value)
+		}
+		// A decoding step that is seen at random belongs more often to a long output.
+		l.context = s.InputTokens.Value + out*(1+s.OutputSCV.Or(0))/2
+		if o.KVCacheTokens > 0 {
+			l.limit = max(1, min(l.limit, float64(o.KVCacheTokens)/max(l.context, 1)))
+		}
+		if !l.blocking && l.steps > 0 {
+			// Every decoding request brings x/steps prompt tokens per iteration with it.
+			l.limit = max(1, min(l.limit, l.budget/(1+l.prompt/l.steps)))
+		}
+	}
+	return l
+}
+
+// size returns the order of magnitude of what a term is multiplied by, > 0.
+func (l *load) size(t Term) float64 {
+	n := max(1, min(max(l.batch, l.rate), l.limit))
+	prompt := max(l.prompt, 1)
+	switch t {
+	case Beta:
+		return n
+	case Kappa:
+		return n * max(l.context, 1)
+	case Sigma:
+		return math.Sqrt(n)
+	case Delta:
+		return prompt
+	case Epsilon:
+		return prompt * prompt
+	}
+	return 1
+}
+
+// mostWaiting is the mean number of waiting requests from which on TTFT is mostly a
+// wait, which no profile explains.
+const mostWaiting = 0.5
+
+// overfull tells whether some clients of a closed loop always wait for a place.
+func (l *load) overfull() bool { return l.kind == ClosedLoop && l.batch > l.limit }

@@ -1,0 +1,155 @@
+package calibration
+
+import "math"
+
+// itl returns the mean ITL of a load. It solves t = g(t), where g is the time between
+// tokens that follows if it is t: see [load.interval].
+func (l *load) itl(c *coefficients) float64 {
+	if l.kind == DecodePoint {
+		return l.steps * c.iteration(l.batch, l.context)
+	}
+	// g is concave and grows more slowly than t wherever the load is sustainable, so
+	// Steffensen's acceleration of the fixed-point iteration converges from any start.
+	t := l.interval(c, 0)
+	for range 50 {
+		t1 := l.interval(c, t)
+		t2 := l.interval(c, t1)
+		next := t2
+		if bend := (t2 - t1) - (t1 - t); math.Abs(bend) > 1e-14*t2 {
+			if aitken := t - (t1-t)*(t1-t)/bend; aitken > 0 && aitken < 100*t2 {
+				next = aitken
+			}
+		}
+		if math.Abs(next-t) <= 1e-13*next {
+			return next
+		}
+		t = next
+	}
+	return t
+}
+
+// mostPrefill bounds the share of time that prefill takes, beyond which an open loop
+// has no steady state. It keeps predictions finite while a fit looks for coefficients.
+const mostPrefill = 0.98
+
+// interval returns the mean time between tokens that follows if it is t.
+//
+// In a closed loop of n clients a request decodes for the share f of its cycle, so
+// that it meets 1 + (n−1)·f decoding requests, itself included. Meanwhile each of the
+// n−1 others completes f cycles, each with one prefill P:
+//
+//	t = (steps·T(1+(n−1)f) + (n−1)·f·P) / intervals,  f = intervals·t / (intervals·t + F)
+//
+// where F is the time to first token. In an open loop the others arrive at rate λ and
+// each decodes for intervals·t, so that by Little's law a request meets
+// 1 + λ·intervals·t, itself included, and λ·intervals·t prefills:
+//
+//	t = steps/intervals·T(1+λ·intervals·t) + λ·t·P
+func (l *load) interval(c *coefficients, t float64) float64 {
+	perToken := l.steps / l.intervals
+	switch l.kind {
+	case ClosedLoop:
+		others := l.others(c, t)
+		return perToken*c.iteration(1+others, l.context) + others*l.interruption(c)/l.intervals
+	case OpenLoop:
+		n := l.rate * l.intervals * t
+		if l.batch > 0 {
+			n = l.batch
+		}
+		n = min(1+n, max(l.limit, 1))
+		prefill := min(l.rate*l.interruption(c), mostPrefill)
+		return perToken * c.iteration(n, l.context) / (1 - prefill)
+	}
+	return math.NaN()
+}
+
+// decodeShare returns f, the share of a closed loop's cycle that a request decodes:
+// as observed if TTFT and ITL are, because then Little's law gives the batch whatever
+// TTFT is made of.
+func (l *load) decodeShare(c *coefficients, t float64) float64 {
+	if l.share > 0 {
+		return l.share
+	}
+	decode := l.intervals * t
+	if decode == 0 {
+		return 0
+	}
+	return decode / (decode + l.firstToken(c, t, min(l.batch, l.limit)-1))
+}
+
+// interruption returns what the prefill of one other request costs a decoding one:
+// P, and in blocking mode the base of an iteration of its own.
+func (l *load) interruption(c *coefficients) float64 {
+	p := c.prefill(l.prompt)
+	if l.blocking && l.prompt > 0 {
+		p += c[Alpha]
+	}
+	return p
+}
+
+// others returns how many others a request of a closed loop finds decoding on average.
+func (l *load) others(c *coefficients, t float64) float64 {
+	if l.share > 0 {
+		// What waits for a place does not decode, so the share knows of the limit.
+		return (l.batch - 1) * l.share
+	}
+	return (min(l.batch, l.limit) - 1) * l.decodeShare(c, t)
+}
+
+// ttft returns the mean TTFT of a load whose ITL is t, at low load: nothing waits for
+// a place in the batch or for prefills of others.
+func (l *load) ttft(c *coefficients, t float64) float64 {
+	switch l.kind {
+	case ClosedLoop:
+		return l.firstToken(c, t, l.others(c, t))
+	case OpenLoop:
+		others := l.rate * l.intervals * t
+		if l.batch > 0 {
+			others = l.batch
+		}
+		return l.firstToken(c, t, min(others, l.limit-1))
+	}
+	return c[TTFTOffset] + l.chunks(0)*c[Alpha] + c.prefill(l.prompt)
+}
+
+// firstToken returns the time to first token while a mean number of others decode at
+// an ITL of t: offset, the rest of the iteration that is under way if any is, prompts
+// that arrived during it, and as many iterations as the own prompt has chunks.
+func (l *load) firstToken(c *coefficients, t, others float64) float64 {
+	prefill := c.prefill(l.prompt)
+	decode := c.iteration(max(others, 0), l.context)
+	chunks := l.chunks(others)
+	own := prefill + chunks*decode
+	if l.blocking {
+		own = prefill + c[Alpha]
+	}
+	if others <= 0 || l.steps == 0 {
+		return c[TTFTOffset] + own
+	}
+	busy := -math.Expm1(-others)
+	mean := t * l.intervals / l.steps
+	if l.kind != OpenLoop {
+		return c[TTFTOffset] + busy*mean/2 + own
+	}
+	// An arrival finds long iterations, those with prefill, more often than others:
+	// E[T²]/E[T] is how long the one is that it finds.
+	filled := min(l.rate*mean*chunks, 1)
+	long := decode + prefill/chunks
+	found := (filled*long*long + (1-filled)*decode*decode) / (filled*long + (1-filled)*decode)
+	wait := busy * found * (0.5 + l.rate*prefill)
+	if chunks > 1 {
+		// Prompts of several chunks wait for each other: a single server with the mean
+		// wait of A. Y. Khinchin and F. Pollaczek for equal services.
+		load := min(l.rate*own, mostPrefill)
+		wait += load / (1 - load) * own / 2
+	}
+	return c[TTFTOffset] + wait + own
+}
+
+// chunks returns the number of iterations that a prompt takes while others decode.
+func (l *load) chunks(others float64) float64 {
+	if l.blocking || l.prompt == 0 {
+		return 1
+	}
+	return max(1, math.Ceil(l.prompt/max(l.budget-others, 1)))
+}
