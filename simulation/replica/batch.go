@@ -4,7 +4,7 @@ import "math"
 
 // formBatch decides what the next iteration does and returns how long it takes, or
 // false if there is nothing to do.
-func (r *Replica) formBatch() (duration float64, any bool) {
+func (r *Replica) formBatch() (duration float64, work bool) {
 	r.kvBlocked = false
 	var prefill float64
 	if r.blocking {

@@ -75,14 +75,14 @@ func (l Load) Arrivals() (iter.Seq[Request], error) {
 }
 
 func (l Load) stream(n uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(l.Seed, n)) //nolint:gosec // Reproducible on purpose.
+	return rand.New(rand.NewPCG(l.Seed, n))
 }
 
 func (l Load) validate() error {
 	var errs []error
 	// Whatever else a station needs is given.
-	any := queueing.Replica{Profile: queueing.Profile{Alpha: 1}, MaxBatch: 1}
-	if _, err := queueing.NewStation(any, l.Shape); err != nil {
+	anything := queueing.Replica{Profile: queueing.Profile{Alpha: 1}, MaxBatch: 1}
+	if _, err := queueing.NewStation(anything, l.Shape); err != nil {
 		errs = append(errs, fmt.Errorf("replica: shape: %w", err))
 	}
 	if l.Lengths != Gamma && l.Lengths != LogNormal {

@@ -162,10 +162,10 @@ func (r *Replica) Step() []Completion {
 	if r.iterating {
 		r.endIteration()
 	}
-	duration, any := r.formBatch()
-	r.iterating = any
+	duration, work := r.formBatch()
+	r.iterating = work
 	r.next = math.Inf(1)
-	if any {
+	if work {
 		r.totals.Iterations++
 		r.next = r.now + duration
 	}

@@ -125,7 +125,7 @@ func TestIterations(t *testing.T) {
 		"budget splits prompts": {
 			queueing.Replica{Profile: simple, MaxBatch: 4, MaxBatchedTokens: 100},
 			[]replica.Request{{Input: 150, Output: 2}, {Input: 80, Output: 1}, {Input: 10, Output: 1}},
-			// 100; 50 + 50; decode + 30 + 10.
+			// First 100 tokens, then 50 and 50, then a decoding one, 30 and 10.
 			[]times{{0, 2.2, 3.34, 0}, {1.1, 3.34, 3.34, 0}, {2.2, 3.34, 3.34, 0}},
 		},
 		"chunks cost what the whole does": {
