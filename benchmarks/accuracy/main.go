@@ -1,0 +1,114 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// options are what the command line asks for.
+type options struct {
+	// data is the folder of third-party data; it may be absent.
+	data string
+	// only are the studies wanted, all if empty.
+	only []string
+	// details lists every point.
+	details bool
+	// lowOnly fits the profiles of the open-loop study to rows of low load only.
+	lowOnly bool
+}
+
+// errMissed says that a target was missed; the targets have been listed.
+var errMissed = errors.New("a target is missed")
+
+func main() {
+	o, err := parse(os.Args[1:], os.Stderr)
+	if err == nil {
+		err = run(o, os.Stdout)
+	}
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, errMissed):
+		os.Exit(1)
+	default:
+		fmt.Fprintln(os.Stderr, "accuracy:", err)
+		os.Exit(2)
+	}
+}
+
+func parse(args []string, w io.Writer) (options, error) {
+	var o options
+	set := flag.NewFlagSet("accuracy", flag.ContinueOnError)
+	set.SetOutput(w)
+	set.StringVar(&o.data, "data", "../../shared/data", "`folder` of third-party data, left out if absent")
+	only := set.String("only", "", "comma-separated `studies` to run: "+strings.Join(studyNames(), ", "))
+	set.BoolVar(&o.details, "v", false, "list every point")
+	set.BoolVar(&o.lowOnly, "low", false, "open-loop: one profile per machine, from rows of low load only")
+	if err := set.Parse(args); err != nil {
+		return o, err
+	}
+	if *only != "" {
+		o.only = strings.Split(*only, ",")
+	}
+	for _, name := range o.only {
+		if !slices.Contains(studyNames(), name) {
+			return o, fmt.Errorf("no study %q", name)
+		}
+	}
+	return o, nil
+}
+
+// run makes the studies, shows them, and returns errMissed if a target was missed.
+func run(o options, w io.Writer) error {
+	var missed []string
+	for _, c := range comparisons() {
+		if len(o.only) > 0 && !slices.Contains(o.only, c.name) {
+			continue
+		}
+		if _, err := os.Stat(o.data); c.thirdParty && err != nil {
+			fmt.Fprintf(w, "%s: left out, there is no %s\n", c.name, o.data)
+			continue
+		}
+		s, err := c.make(o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		s.text(w, o.details)
+		missed = append(missed, s.missed()...)
+	}
+	if len(missed) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w, "\nMissed:")
+	for _, name := range missed {
+		fmt.Fprintln(w, "-", name)
+	}
+	return errMissed
+}
+
+// comparison makes one study.
+type comparison struct {
+	name string
+	// thirdParty studies need the data folder.
+	thirdParty bool
+	make       func(options) (*study, error)
+}
+
+// comparisons lists the studies in the order of the document.
+func comparisons() []comparison {
+	return []comparison{
+		{"open-loop", true, func(o options) (*study, error) { return openLoopStudy(o.data, o.lowOnly) }},
+	}
+}
+
+func studyNames() []string {
+	var names []string
+	for _, c := range comparisons() {
+		names = append(names, c.name)
+	}
+	return names
+}

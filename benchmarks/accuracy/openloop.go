@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/poolwright/poolwright/queueing"
+)
+
+// lowLoad is the load up to which every row may identify a profile.
+const lowLoad = 0.25
+
+// openLoopRow is a steady-state point of simulated_open_loop.csv. Latencies are in
+// seconds, intervals are half-widths of 95 % confidence.
+type openLoopRow struct {
+	condition
+	// set names the series, backend and gpu what was simulated.
+	set, backend, gpu string
+	load              float64
+	ttft, itl         observed
+	ttftInterval      float64
+	itlInterval       float64
+	batch             float64
+	offset            float64
+}
+
+// observed are the mean and quantiles of a latency.
+type observed struct{ mean, p50, p95, p99 float64 }
+
+// openLoopOffset returns the constant overhead before the first token that the
+// simulator adds, by its documentation.
+func openLoopOffset(backend string) (float64, error) {
+	switch backend {
+	case "trained-physics":
+		return 0.0156, nil
+	case "phys":
+		return 0.005, nil
+	}
+	return 0, fmt.Errorf("backend %q is not known", backend)
+}
+
+// readOpenLoop reads simulated_open_loop.csv from a folder of third-party data.
+func readOpenLoop(data string) ([]openLoopRow, error) {
+	all, err := readRecords(filepath.Join(data, "measured", "simulated_open_loop.csv"))
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]openLoopRow, len(all.rows))
+	for i := range rows {
+		r := record{records: &all, index: i}
+		rows[i] = openLoopRowOf(&r)
+		if r.err != nil {
+			return nil, r.err
+		}
+	}
+	return rows, nil
+}
+
+func openLoopRowOf(r *record) openLoopRow {
+	offset, err := openLoopOffset(r.text("backend"))
+	if err != nil && r.err == nil {
+		r.err = fmt.Errorf("%s: line %d: %w", r.file, r.index+2, err)
+	}
+	outputSCV := 0.0
+	if r.text("dist") == "expout" {
+		outputSCV = 1
+	}
+	latency := func(name string) observed {
+		return observed{
+			r.milliseconds(name + "_mean"), r.milliseconds(name + "_p50"),
+			r.milliseconds(name + "_p95"), r.milliseconds(name + "_p99"),
+		}
+	}
+	return openLoopRow{
+		condition: condition{
+			replica: queueing.Replica{
+				MaxBatch:         int(r.number("max_num_seqs")),
+				KVCacheTokens:    queueing.Tokens(r.number("kv_tokens")),
+				MaxBatchedTokens: queueing.Tokens(r.number("max_batched_tokens")),
+			},
+			shape: queueing.Shape{
+				InputTokens:  queueing.Tokens(r.number("in_mean")),
+				OutputTokens: queueing.Tokens(r.number("out_mean")),
+				OutputSCV:    outputSCV,
+				ArrivalSCV:   r.number("cv2"),
+			},
+			rate: r.number("achieved_rps"),
+		},
+		set: r.text("set"), backend: r.text("backend"), gpu: r.text("gpu"),
+		load: r.number("load_frac"),
+		ttft: latency("ttft"), itl: latency("tpot"),
+		ttftInterval: r.milliseconds("ttft_ci95"), itlInterval: r.milliseconds("tpot_ci95"),
+		batch: r.number("batch_mean"), offset: offset,
+	}
+}
+
+// machine names what one profile belongs to.
+func (r *openLoopRow) machine() string { return r.backend + " " + r.gpu }
+
+// prompt is the nominal shape, by which rows are left out of a fit: rows with
+// random lengths belong to the shape of their means.
+func (r *openLoopRow) prompt() int { return int(r.shape.InputTokens) }
+
+// unusable says why the mean of a row is not judged, "" if it is.
+func (r *openLoopRow) unusable() string {
+	switch {
+	case r.load >= 1:
+		return "at or beyond saturation"
+	case r.ttftInterval > 0.05*r.ttft.mean:
+		return fmt.Sprintf("interval ±%.0f %%", 100*r.ttftInterval/r.ttft.mean)
+	}
+	return ""
+}
+
+// identifies tells whether a row may identify the profile by which rows of a shape
+// are judged: never bursty ones or ones of random lengths, of the judged shape those
+// of low load only, and of the others all usable ones or, if lowOnly, the same.
+func (r *openLoopRow) identifies(prompt int, lowOnly bool) bool {
+	if r.shape.ArrivalSCV != 1 || r.shape.OutputSCV != 0 || r.unusable() != "" {
+		return false
+	}
+	return r.load <= lowLoad || !lowOnly && r.prompt() != prompt
+}
+
+// measurement returns what a row tells a fit. What is asked of the model's mean ITL is
+// three times as strict as of its mean TTFT; a row's own interval adds to both.
+func (r *openLoopRow) measurement() measurement {
+	return measurement{
+		condition: r.condition,
+		ttft:      r.ttft.mean, itl: r.itl.mean,
+		ttftTolerance: 0.03 + r.ttftInterval/r.ttft.mean,
+		itlTolerance:  0.01 + r.itlInterval/r.itl.mean,
+	}
+}

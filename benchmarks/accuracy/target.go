@@ -1,0 +1,25 @@
+package main
+
+// target is a bound on an error.
+type target struct {
+	name     string
+	measured float64
+	bound    float64
+}
+
+// met tells whether the error is within its bound; one that could not be measured
+// is not.
+func (t target) met() bool { return t.measured <= t.bound }
+
+// targetTable lists targets.
+func targetTable(title string, targets []target) table {
+	t := table{title: title, columns: columns("error", "measured %", "target %", "met")}
+	for _, x := range targets {
+		met := "yes"
+		if !x.met() {
+			met = "**no**"
+		}
+		t.add(x.name, percent(x.measured), "≤ "+percent(x.bound), met)
+	}
+	return t
+}
