@@ -10,7 +10,6 @@ import (
 
 	"github.com/poolwright/poolwright/internal/document"
 	"github.com/poolwright/poolwright/internal/message"
-	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
 
 // marshaler reads and writes messages with the decoder that the command line uses
@@ -40,18 +39,17 @@ func (m marshaler) Marshal(v any) ([]byte, error) {
 	return m.marshal(msg)
 }
 
-// Unmarshal implements [runtime.Marshaler]. All mistakes in a fleet, in its text
+// Unmarshal implements [runtime.Marshaler]. All mistakes in a request, in its text
 // and in its meaning, come in one error.
 func (m marshaler) Unmarshal(data []byte, v any) error {
 	msg, ok := v.(proto.Message)
 	if !ok {
 		return fmt.Errorf("server: %T is no message", v)
 	}
-	err := m.unmarshal(data, msg)
-	if fleet, ok := msg.(*poolwrightv1.Fleet); ok && err != nil {
-		return message.Complete(fleet, err)
+	if err := m.unmarshal(data, msg); err != nil {
+		return message.Complete(msg, err)
 	}
-	return err
+	return nil
 }
 
 // NewDecoder implements [runtime.Marshaler].

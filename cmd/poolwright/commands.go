@@ -45,6 +45,7 @@ Exit codes: 0 done, 1 failure, 2 bad input, 3 some demand or bound cannot be met
   poolwright evaluate -f examples/mix.yaml`),
 		newQuestion(app.Capacity, "capacity", "Tell what one replica of each variant sustains within its SLO", `
   poolwright capacity -f examples/mix.yaml`),
+		newCalibrate(),
 		newVersion(),
 	)
 	return root

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/poolwright/poolwright/internal/document"
 	"github.com/poolwright/poolwright/internal/message"
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
@@ -97,17 +95,9 @@ func newPlanner(engine string) (*planner.Planner, error) {
 // readFleet reads and checks a fleet: mistakes in its text and in its meaning come
 // together.
 func readFleet(file string, in io.Reader) (*poolwrightv1.Fleet, error) {
-	if file != "-" {
-		f, err := os.Open(file) //nolint:gosec // the user names the file
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close() //nolint:errcheck // only read
-		in = f
-	}
-	data, err := document.ReadAll(in)
+	data, err := readFile(file, in)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, err
 	}
 	fleet, err := sources.ReadFleet(data)
 	if err != nil {

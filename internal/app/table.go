@@ -21,6 +21,8 @@ func writeTable(w io.Writer, m proto.Message) error {
 		t.plan(m)
 	case *poolwrightv1.Capacities:
 		t.capacities(m)
+	case *poolwrightv1.Calibration:
+		t.calibration(m)
 	default:
 		return fmt.Errorf("no table for %T", m)
 	}

@@ -33,6 +33,7 @@ var layers = []layer{
 	// The schema and its translation.
 	{folder: "proto/poolwright/v1"},
 	{folder: "internal/document"},
+	{folder: "internal/plot"},
 	{folder: "internal/message", may: slices.Concat(pure, []string{"internal/document", "proto/poolwright/v1"})},
 
 	// The loop, and what implements its interfaces.
@@ -48,7 +49,7 @@ var layers = []layer{
 
 	// What puts it together. Nothing else may import config.
 	{folder: "config", may: slices.Concat(pure, schema, []string{"actuator", "controller", "metrics", "server", "simulation", "sources", "web"})},
-	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "examples", "metrics", "server", "simulation", "sources", "web"})},
+	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "examples", "internal/plot", "metrics", "server", "simulation", "sources", "web"})},
 	{folder: "cmd/poolwright", may: []string{"config", "internal/app", "optimizer/lp"}},
 
 	{folder: "examples"},

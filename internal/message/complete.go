@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/poolwright/poolwright/internal/document"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
 
 // Complete adds to the mistakes in a document's text those in the meaning of the
-// fleet, as far as it could be read, so that all come in one error. Errors that
+// request, as far as it could be read, so that all come in one error. Errors that
 // are no [*document.Error] stay as they are.
-func Complete(fleet *poolwrightv1.Fleet, err error) error {
+func Complete(m proto.Message, err error) error {
 	var text *document.Error
 	if !errors.As(err, &text) {
 		return err
@@ -25,7 +27,7 @@ func Complete(fleet *poolwrightv1.Fleet, err error) error {
 		all.add("", "%d more mistakes in the text", text.Omitted)
 	}
 	var meaning Violations
-	if _, err := Fleet(fleet); errors.As(err, &meaning) {
+	if errors.As(check(m), &meaning) {
 		for _, v := range meaning {
 			if !unread(v.Path, text.Violations) {
 				all = append(all, v)
@@ -33,6 +35,17 @@ func Complete(fleet *poolwrightv1.Fleet, err error) error {
 		}
 	}
 	return all.sorted()
+}
+
+// check reports mistakes in the meaning of a request.
+func check(m proto.Message) (err error) {
+	switch m := m.(type) {
+	case *poolwrightv1.Fleet:
+		_, err = Fleet(m)
+	case *poolwrightv1.Measurements:
+		_, err = Measurements(m)
+	}
+	return err
 }
 
 // located is the message of a violation with its place in the document.

@@ -26,7 +26,7 @@ func Fleet(m *poolwrightv1.Fleet) (planner.Fleet, error) {
 	if v := tooMany(m); len(v) > 0 {
 		return planner.Fleet{}, v
 	}
-	t := translation{violations: validate(m)}
+	t := translation{violations: validate(fleetValidator, m)}
 	f := planner.Fleet{Objective: objective(m.GetObjective())}
 	for i, p := range m.GetPools() {
 		f.Pools = append(f.Pools, t.pool(p, fmt.Sprintf("pools[%d]", i)))

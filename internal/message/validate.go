@@ -13,13 +13,22 @@ import (
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
 
-// validator checks the rules that stand in the schema.
-var validator = sync.OnceValues(func() (protovalidate.Validator, error) {
-	return protovalidate.New(protovalidate.WithMessages(&poolwrightv1.Fleet{}), protovalidate.WithDisableLazy())
-})
+// The validators check the rules that stand in the schema. Each knows one kind of
+// request: building a validator takes longer than using it.
+var (
+	fleetValidator        = newValidator(&poolwrightv1.Fleet{})
+	measurementsValidator = newValidator(&poolwrightv1.Measurements{})
+)
+
+// newValidator returns what builds a validator at its first use.
+func newValidator(m proto.Message) func() (protovalidate.Validator, error) {
+	return sync.OnceValues(func() (protovalidate.Validator, error) {
+		return protovalidate.New(protovalidate.WithMessages(m), protovalidate.WithDisableLazy())
+	})
+}
 
 // validate reports every field that breaks a rule of the schema.
-func validate(m proto.Message) Violations {
+func validate(validator func() (protovalidate.Validator, error), m proto.Message) Violations {
 	v, err := validator()
 	if err != nil {
 		return Violations{{Message: err.Error()}}

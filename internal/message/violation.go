@@ -71,6 +71,21 @@ func OfPlanning(err error) error {
 	return violations.err()
 }
 
+// OfCalibration turns the complaints of package calibration into violations: they
+// name the paths of samples and options themselves.
+func OfCalibration(err error) Violations {
+	var violations Violations
+	for _, e := range unjoin(err) {
+		text := strings.TrimPrefix(e.Error(), "calibration: ")
+		path, rest, ok := strings.Cut(text, ": ")
+		if !ok || strings.Contains(path, " ") {
+			path, rest = "", text
+		}
+		violations.add(path, "%s", rest)
+	}
+	return violations
+}
+
 // unjoin returns the parts of a joined error, or the error itself.
 func unjoin(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
