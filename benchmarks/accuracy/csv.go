@@ -43,6 +43,13 @@ type record struct {
 	err   error
 }
 
+// check keeps an error, with its place.
+func (r *record) check(err error) {
+	if err != nil && r.err == nil {
+		r.err = fmt.Errorf("%s: line %d: %w", r.file, r.index+2, err)
+	}
+}
+
 // text returns the field of a column, "" if there is no such column.
 func (r *record) text(column string) string {
 	i, ok := r.columns[column]
@@ -59,8 +66,8 @@ func (r *record) text(column string) string {
 func (r *record) number(column string) float64 {
 	field := r.text(column)
 	value, err := strconv.ParseFloat(field, 64)
-	if err != nil && r.err == nil {
-		r.err = fmt.Errorf("%s: line %d: %s: %q is not a number", r.file, r.index+2, column, field)
+	if err != nil {
+		r.check(fmt.Errorf("%s: %q is not a number", column, field))
 	}
 	return value
 }

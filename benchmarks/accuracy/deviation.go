@@ -63,6 +63,3 @@ func signedPercent(share float64) string {
 	}
 	return fmt.Sprintf("%+.1f", 100*share)
 }
-
-// milli writes seconds in milliseconds with four digits.
-func milli(seconds float64) string { return fmt.Sprintf("%.4g", 1e3*seconds) }

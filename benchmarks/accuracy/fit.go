@@ -8,26 +8,12 @@ import (
 	"github.com/poolwright/poolwright/queueing"
 )
 
-// condition is a replica under load, all but the profile.
-type condition struct {
-	replica queueing.Replica
-	shape   queueing.Shape
-	rate    float64
-}
-
 // measurement is what a profile is fitted to: mean latencies under a condition,
 // with how far each may be off in relative terms before it counts as an error.
 type measurement struct {
 	condition
 	ttft, itl                   float64
 	ttftTolerance, itlTolerance float64
-}
-
-// station returns the condition's station with the given profile.
-func (c *condition) station(p queueing.Profile) (*queueing.Station, error) {
-	r := c.replica
-	r.Profile = p
-	return queueing.NewStation(r, c.shape)
 }
 
 // coefficients is how many coefficients of a profile are fitted.

@@ -70,24 +70,32 @@ func run(o options, w io.Writer) error {
 			continue
 		}
 		if _, err := os.Stat(o.data); c.thirdParty && err != nil {
-			fmt.Fprintf(w, "%s: left out, there is no %s\n", c.name, o.data)
+			if err := show(w, "%s: left out, there is no %s\n", c.name, o.data); err != nil {
+				return err
+			}
 			continue
 		}
 		s, err := c.make(o)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		s.text(w, o.details)
+		if err := show(w, "%s", s.text(o.details)); err != nil {
+			return err
+		}
 		missed = append(missed, s.missed()...)
 	}
 	if len(missed) == 0 {
 		return nil
 	}
-	fmt.Fprintln(w, "\nMissed:")
-	for _, name := range missed {
-		fmt.Fprintln(w, "-", name)
+	if err := show(w, "\nMissed:\n- %s\n", strings.Join(missed, "\n- ")); err != nil {
+		return err
 	}
 	return errMissed
+}
+
+func show(w io.Writer, format string, args ...any) error {
+	_, err := fmt.Fprintf(w, format, args...)
+	return err
 }
 
 // comparison makes one study.
@@ -101,7 +109,7 @@ type comparison struct {
 // comparisons lists the studies in the order of the document.
 func comparisons() []comparison {
 	return []comparison{
-		{"open-loop", true, func(o options) (*study, error) { return openLoopStudy(o.data, o.lowOnly) }},
+		{"open-loop", true, openLoopStudy},
 	}
 }
 

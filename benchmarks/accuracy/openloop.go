@@ -10,25 +10,18 @@ import (
 // lowLoad is the load up to which every row may identify a profile.
 const lowLoad = 0.25
 
-// openLoopRow is a steady-state point of simulated_open_loop.csv. Latencies are in
-// seconds, intervals are half-widths of 95 % confidence.
+// openLoopRow is a steady-state point of simulated_open_loop.csv.
 type openLoopRow struct {
-	condition
-	// set names the series, backend and gpu what was simulated.
-	set, backend, gpu string
-	load              float64
-	ttft, itl         observed
-	ttftInterval      float64
-	itlInterval       float64
-	batch             float64
-	offset            float64
+	point
+	// set names the series, machine what was simulated: one profile fits it.
+	set, machine string
+	// prompt is the nominal prompt length, which names the shape.
+	prompt int
+	offset float64
 }
 
-// observed are the mean and quantiles of a latency.
-type observed struct{ mean, p50, p95, p99 float64 }
-
 // openLoopOffset returns the constant overhead before the first token that the
-// simulator adds, by its documentation.
+// simulator adds, by its documentation, in seconds.
 func openLoopOffset(backend string) (float64, error) {
 	switch backend {
 	case "trained-physics":
@@ -58,56 +51,56 @@ func readOpenLoop(data string) ([]openLoopRow, error) {
 
 func openLoopRowOf(r *record) openLoopRow {
 	offset, err := openLoopOffset(r.text("backend"))
-	if err != nil && r.err == nil {
-		r.err = fmt.Errorf("%s: line %d: %w", r.file, r.index+2, err)
+	r.check(err)
+	latency := func(name string) observed {
+		return observed{
+			mean: r.milliseconds(name + "_mean"), p50: r.milliseconds(name + "_p50"),
+			p95: r.milliseconds(name + "_p95"), p99: r.milliseconds(name + "_p99"),
+		}
 	}
+	row := openLoopRow{
+		point: point{
+			condition: openLoopCondition(r),
+			load:      r.number("load_frac"),
+			ttft:      latency("ttft"), itl: latency("tpot"), e2e: latency("e2e"),
+			running: r.number("batch_mean"),
+		},
+		set: r.text("set"), machine: r.text("backend") + " " + r.text("gpu"),
+		prompt: int(r.number("in")), offset: offset,
+	}
+	row.ttft.interval = r.milliseconds("ttft_ci95")
+	row.itl.interval = r.milliseconds("tpot_ci95")
+	return row
+}
+
+func openLoopCondition(r *record) condition {
 	outputSCV := 0.0
 	if r.text("dist") == "expout" {
 		outputSCV = 1
 	}
-	latency := func(name string) observed {
-		return observed{
-			r.milliseconds(name + "_mean"), r.milliseconds(name + "_p50"),
-			r.milliseconds(name + "_p95"), r.milliseconds(name + "_p99"),
-		}
-	}
-	return openLoopRow{
-		condition: condition{
-			replica: queueing.Replica{
-				MaxBatch:         int(r.number("max_num_seqs")),
-				KVCacheTokens:    queueing.Tokens(r.number("kv_tokens")),
-				MaxBatchedTokens: queueing.Tokens(r.number("max_batched_tokens")),
-			},
-			shape: queueing.Shape{
-				InputTokens:  queueing.Tokens(r.number("in_mean")),
-				OutputTokens: queueing.Tokens(r.number("out_mean")),
-				OutputSCV:    outputSCV,
-				ArrivalSCV:   r.number("cv2"),
-			},
-			rate: r.number("achieved_rps"),
+	return condition{
+		replica: queueing.Replica{
+			MaxBatch:         int(r.number("max_num_seqs")),
+			KVCacheTokens:    queueing.Tokens(r.number("kv_tokens")),
+			MaxBatchedTokens: queueing.Tokens(r.number("max_batched_tokens")),
 		},
-		set: r.text("set"), backend: r.text("backend"), gpu: r.text("gpu"),
-		load: r.number("load_frac"),
-		ttft: latency("ttft"), itl: latency("tpot"),
-		ttftInterval: r.milliseconds("ttft_ci95"), itlInterval: r.milliseconds("tpot_ci95"),
-		batch: r.number("batch_mean"), offset: offset,
+		shape: queueing.Shape{
+			InputTokens:  queueing.Tokens(r.number("in_mean")),
+			OutputTokens: queueing.Tokens(r.number("out_mean")),
+			OutputSCV:    outputSCV,
+			ArrivalSCV:   r.number("cv2"),
+		},
+		rate: r.number("achieved_rps"),
 	}
 }
-
-// machine names what one profile belongs to.
-func (r *openLoopRow) machine() string { return r.backend + " " + r.gpu }
-
-// prompt is the nominal shape, by which rows are left out of a fit: rows with
-// random lengths belong to the shape of their means.
-func (r *openLoopRow) prompt() int { return int(r.shape.InputTokens) }
 
 // unusable says why the mean of a row is not judged, "" if it is.
 func (r *openLoopRow) unusable() string {
 	switch {
 	case r.load >= 1:
 		return "at or beyond saturation"
-	case r.ttftInterval > 0.05*r.ttft.mean:
-		return fmt.Sprintf("interval ±%.0f %%", 100*r.ttftInterval/r.ttft.mean)
+	case !r.precise():
+		return fmt.Sprintf("interval ±%.1f %%", 100*r.ttft.interval/r.ttft.mean)
 	}
 	return ""
 }
@@ -119,7 +112,7 @@ func (r *openLoopRow) identifies(prompt int, lowOnly bool) bool {
 	if r.shape.ArrivalSCV != 1 || r.shape.OutputSCV != 0 || r.unusable() != "" {
 		return false
 	}
-	return r.load <= lowLoad || !lowOnly && r.prompt() != prompt
+	return r.load <= lowLoad || !lowOnly && r.prompt != prompt
 }
 
 // measurement returns what a row tells a fit. What is asked of the model's mean ITL is
@@ -128,7 +121,7 @@ func (r *openLoopRow) measurement() measurement {
 	return measurement{
 		condition: r.condition,
 		ttft:      r.ttft.mean, itl: r.itl.mean,
-		ttftTolerance: 0.03 + r.ttftInterval/r.ttft.mean,
-		itlTolerance:  0.01 + r.itlInterval/r.itl.mean,
+		ttftTolerance: 0.03 + r.ttft.interval/r.ttft.mean,
+		itlTolerance:  0.01 + r.itl.interval/r.itl.mean,
 	}
 }

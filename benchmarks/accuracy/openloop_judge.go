@@ -1,8 +1,8 @@
 package main
 
 import (
-	"runtime"
-	"sync"
+	"errors"
+	"math"
 
 	"github.com/poolwright/poolwright/queueing"
 )
@@ -11,26 +11,17 @@ import (
 // shape's where the fit leaves that shape out.
 type openLoopFit struct {
 	machine string
-	// prompt is the shape judged, 0 for all.
+	// prompt names the shape judged, 0 for all.
 	prompt  int
 	used    int
 	profile queueing.Profile
 	loss    float64
 }
 
-// judgedRow is a row with its prediction.
-type judgedRow struct {
-	openLoopRow
-	predicted queueing.Performance
-	// capacity is the rate at which the predicted mean TTFT is the row's, and at the
-	// upper end of the row's interval.
-	capacity, capacityUpper float64
-}
-
 // judgeOpenLoop fits profiles and predicts every row. With lowOnly a machine has one
 // profile, from rows of low load; otherwise one for each shape, from the rows of
 // the other shapes and from rows of low load.
-func judgeOpenLoop(rows []openLoopRow, lowOnly bool) ([]openLoopFit, []judgedRow, error) {
+func judgeOpenLoop(rows []openLoopRow, lowOnly bool) ([]openLoopFit, error) {
 	fits := openLoopFits(rows, lowOnly)
 	errs := make([]error, len(fits))
 	parallel(len(fits), func(i int) {
@@ -38,7 +29,7 @@ func judgeOpenLoop(rows []openLoopRow, lowOnly bool) ([]openLoopFit, []judgedRow
 		var ms []measurement
 		offset := 0.0
 		for j := range rows {
-			if r := &rows[j]; r.machine() == f.machine && r.identifies(f.prompt, lowOnly) {
+			if r := &rows[j]; r.machine == f.machine && r.identifies(f.prompt, lowOnly) {
 				ms = append(ms, r.measurement())
 				offset = r.offset
 			}
@@ -46,19 +37,15 @@ func judgeOpenLoop(rows []openLoopRow, lowOnly bool) ([]openLoopFit, []judgedRow
 		f.used = len(ms)
 		f.profile, f.loss, errs[i] = fitProfile(ms, offset)
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, nil, err
-		}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
-	judged := make([]judgedRow, len(rows))
 	for i := range rows {
-		var err error
-		if judged[i], err = judge(rows[i], fits); err != nil {
-			return nil, nil, err
+		if err := rows[i].predict(openLoopFitOf(fits, &rows[i]).profile); err != nil {
+			return nil, err
 		}
 	}
-	return fits, judged, nil
+	return fits, nil
 }
 
 // openLoopFits lists the fits that the rows need, in the order of the rows.
@@ -68,7 +55,7 @@ func openLoopFits(rows []openLoopRow, lowOnly bool) []openLoopFit {
 		if openLoopFitOf(fits, &rows[i]) != nil {
 			continue
 		}
-		f := openLoopFit{machine: rows[i].machine(), prompt: rows[i].prompt()}
+		f := openLoopFit{machine: rows[i].machine, prompt: rows[i].prompt}
 		if lowOnly {
 			f.prompt = 0
 		}
@@ -80,68 +67,31 @@ func openLoopFits(rows []openLoopRow, lowOnly bool) []openLoopFit {
 // openLoopFitOf returns the fit that judges a row, nil if there is none.
 func openLoopFitOf(fits []openLoopFit, r *openLoopRow) *openLoopFit {
 	for i := range fits {
-		if f := &fits[i]; f.machine == r.machine() && (f.prompt == 0 || f.prompt == r.prompt()) {
+		if f := &fits[i]; f.machine == r.machine && (f.prompt == 0 || f.prompt == r.prompt) {
 			return f
 		}
 	}
 	return nil
 }
 
-func judge(r openLoopRow, fits []openLoopFit) (judgedRow, error) {
-	j := judgedRow{openLoopRow: r}
-	s, err := r.station(openLoopFitOf(fits, &r).profile)
-	if err != nil {
-		return j, err
+// optimism returns by how much the predicted sustainable rate exceeds the row's. A row
+// that is not judged by its mean may have any TTFT up to the upper end of its
+// interval.
+func (r *openLoopRow) optimism() float64 {
+	if r.precise() {
+		return relative(r.capacity, r.rate)
 	}
-	j.predicted = s.Evaluate(queueing.Rate(r.rate))
-	if j.capacity, err = sustained(s, r.ttft.mean); err != nil {
-		return j, err
-	}
-	j.capacityUpper, err = sustained(s, r.ttft.mean+r.ttftInterval)
-	return j, err
+	return relative(r.capacityUpper, r.rate)
 }
 
-// sustained returns the highest rate at which the mean TTFT is at most a limit.
-func sustained(s *queueing.Station, limit float64) (float64, error) {
-	c, err := s.Capacity(queueing.SLO{Limits: []queueing.Limit{{Metric: queueing.TTFT, Value: limit}}})
-	return float64(c.Rate), err
-}
-
-// parallel calls f for 0 … n-1 on all processors and returns when all are done.
-func parallel(n int, f func(i int)) {
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for i := range next {
-				f(i)
-			}
-		})
+// mostOptimistic returns the largest excess over all rows below saturation, bursty
+// ones included.
+func mostOptimistic(rows []openLoopRow) float64 {
+	most := math.Inf(-1)
+	for i := range rows {
+		if r := &rows[i]; r.load < 1 {
+			most = max(most, r.optimism())
+		}
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
-}
-
-// judgedMetric is a quantity that rows are judged by.
-type judgedMetric struct {
-	name string
-	// error returns the relative error of a row.
-	error func(*judgedRow) float64
-}
-
-func openLoopMetrics() []judgedMetric {
-	quantile := func(l *queueing.Latency, q float64) float64 { return float64(l.Quantile(q)) }
-	return []judgedMetric{
-		{"ITL mean", func(r *judgedRow) float64 { return relative(float64(r.predicted.ITL.Mean()), r.itl.mean) }},
-		{"ITL p95", func(r *judgedRow) float64 { return relative(quantile(&r.predicted.ITL, 0.95), r.itl.p95) }},
-		{"TTFT mean", func(r *judgedRow) float64 { return relative(float64(r.predicted.TTFT.Mean()), r.ttft.mean) }},
-		{"TTFT p50", func(r *judgedRow) float64 { return relative(quantile(&r.predicted.TTFT, 0.5), r.ttft.p50) }},
-		{"TTFT p95", func(r *judgedRow) float64 { return relative(quantile(&r.predicted.TTFT, 0.95), r.ttft.p95) }},
-		{"TTFT p99", func(r *judgedRow) float64 { return relative(quantile(&r.predicted.TTFT, 0.99), r.ttft.p99) }},
-		{"batch", func(r *judgedRow) float64 { return relative(r.predicted.Running, r.batch) }},
-		{"rate", func(r *judgedRow) float64 { return relative(r.capacity, r.rate) }},
-	}
+	return most
 }

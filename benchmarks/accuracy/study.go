@@ -1,6 +1,6 @@
 package main
 
-import "io"
+import "strings"
 
 // study is what one comparison found.
 type study struct {
@@ -10,18 +10,22 @@ type study struct {
 	tables, details []table
 }
 
-// text writes the study for the terminal.
-func (s *study) text(w io.Writer, details bool) {
+// text returns the study for the terminal.
+func (s *study) text(details bool) string {
+	var b strings.Builder
 	if details {
 		for i := range s.details {
-			s.details[i].text(w)
+			b.WriteString(s.details[i].text())
 		}
 	}
 	for i := range s.tables {
-		s.tables[i].text(w)
+		b.WriteString(s.tables[i].text())
 	}
-	t := targetTable(s.title+": targets", s.targets)
-	t.text(w)
+	if len(s.targets) > 0 {
+		t := targetTable(s.title+": targets", s.targets)
+		b.WriteString(t.text())
+	}
+	return b.String()
 }
 
 // missed returns the names of the targets that were missed.

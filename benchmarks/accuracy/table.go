@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -35,8 +35,8 @@ func columns(names ...string) []column {
 
 func (t *table) add(fields ...string) { t.rows = append(t.rows, fields) }
 
-// text writes the table with aligned columns.
-func (t *table) text(w io.Writer) {
+// text returns the table with aligned columns.
+func (t *table) text() string {
 	width := make([]int, len(t.columns))
 	for i, c := range t.columns {
 		width[i] = utf8.RuneCountInString(c.name)
@@ -44,29 +44,31 @@ func (t *table) text(w io.Writer) {
 			width[i] = max(width[i], utf8.RuneCountInString(row[i]))
 		}
 	}
+	var b strings.Builder
 	line := func(field func(int) string) {
-		var b strings.Builder
+		var l strings.Builder
 		for i := range t.columns {
 			text := field(i)
 			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(text))
 			if i == 0 {
-				b.WriteString(text + pad)
+				l.WriteString(text + pad)
 			} else {
-				b.WriteString("  " + pad + text)
+				l.WriteString("  " + pad + text)
 			}
 		}
-		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
 	}
-	fmt.Fprintf(w, "\n%s\n\n", t.title)
+	b.WriteString("\n" + t.title + "\n\n")
 	line(func(i int) string { return t.columns[i].name })
 	for _, row := range t.rows {
 		line(func(i int) string { return row[i] })
 	}
+	return b.String()
 }
 
-// markdown writes the columns that a document may hold.
-func (t *table) markdown(w io.Writer) {
-	var head, rule strings.Builder
+// markdown returns the columns that a document may hold.
+func (t *table) markdown() string {
+	var head, rule, body strings.Builder
 	for i, c := range t.columns {
 		if c.screen {
 			continue
@@ -78,14 +80,22 @@ func (t *table) markdown(w io.Writer) {
 			rule.WriteString("|--:")
 		}
 	}
-	fmt.Fprintf(w, "%s\n\n%s|\n%s|\n", t.title, head.String(), rule.String())
 	for _, row := range t.rows {
 		for i, field := range row {
 			if !t.columns[i].screen {
-				fmt.Fprintf(w, "| %s ", field)
+				body.WriteString("| " + field + " ")
 			}
 		}
-		fmt.Fprintln(w, "|")
+		body.WriteString("|\n")
 	}
-	fmt.Fprintln(w)
+	return fmt.Sprintf("%s:\n\n%s|\n%s|\n%s", t.title, head.String(), rule.String(), body.String())
 }
+
+// count writes a number of things.
+func count(n int) string { return strconv.Itoa(n) }
+
+// format writes a number with four digits at most.
+func format(x float64) string { return fmt.Sprintf("%.4g", x) }
+
+// milli writes seconds in milliseconds with four digits.
+func milli(seconds float64) string { return format(1e3 * seconds) }

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+)
+
+// openLoopStudy compares the model with an independent simulator.
+func openLoopStudy(o options) (*study, error) {
+	rows, err := readOpenLoop(o.data)
+	if err != nil {
+		return nil, err
+	}
+	fits, err := judgeOpenLoop(rows, o.lowOnly)
+	if err != nil {
+		return nil, err
+	}
+	s := &study{
+		title:   "Open loop, independent simulator",
+		targets: openLoopTargets(rows),
+		details: []table{openLoopRows(rows)},
+		tables: []table{
+			openLoopProfiles(fits),
+			errorTable("Errors over usable rows", usable(rows)),
+		},
+	}
+	for _, set := range openLoopSets(rows) {
+		part := slices.DeleteFunc(slices.Clone(rows), func(r openLoopRow) bool { return r.set != set })
+		if points := usable(part); len(points) > 0 {
+			s.tables = append(s.tables, errorTable("Errors over usable rows of set "+set, points))
+		}
+	}
+	return s, nil
+}
+
+// usable returns the points that are judged by their means.
+func usable(rows []openLoopRow) []*point {
+	var points []*point
+	for i := range rows {
+		if rows[i].unusable() == "" {
+			points = append(points, &rows[i].point)
+		}
+	}
+	return points
+}
+
+func openLoopSets(rows []openLoopRow) []string {
+	var sets []string
+	for i := range rows {
+		if !slices.Contains(sets, rows[i].set) {
+			sets = append(sets, rows[i].set)
+		}
+	}
+	return sets
+}
+
+func openLoopProfiles(fits []openLoopFit) table {
+	t := table{
+		title: "Fitted profiles (loss: mean squared residual in tolerances; α…δ and offset in µs, ε in ps)",
+		columns: columns("machine", "shape judged", "rows", "loss",
+			"!α", "!β", "!κ", "!γ", "!δ", "!ε", "!offset"),
+	}
+	micro := func(x float64) string { return format(1e6 * x) }
+	for i := range fits {
+		f := &fits[i]
+		shape := "all"
+		if f.prompt > 0 {
+			shape = count(f.prompt)
+		}
+		p := f.profile
+		t.add(f.machine, shape, count(f.used), fmt.Sprintf("%.3f", f.loss),
+			micro(p.Alpha), micro(p.Beta), micro(p.Kappa), micro(p.Gamma), micro(p.Delta),
+			micro(1e6*p.Epsilon), micro(p.TTFTOffset))
+	}
+	return t
+}
+
+// openLoopRows lists every row, the unusable ones marked.
+func openLoopRows(rows []openLoopRow) table {
+	t := table{
+		title: "Every row: errors in %, † and reason where the mean is not judged",
+		columns: columns("set", "in", "out", "ca²", "load", "!λ",
+			"!ITL", "!pred", "ITL", "ITL p95", "!TTFT", "!±", "!pred", "TTFT",
+			"p50", "!p95", "!pred", "p95", "p99", "!batch", "batch", "!rate", "rate", "optimism", "unusable"),
+	}
+	for i := range rows {
+		r := &rows[i]
+		p := &r.predicted
+		e := errorRow(&r.point)
+		note := r.unusable()
+		if note != "" {
+			note = "† " + note
+		}
+		optimism := "–"
+		if r.load < 1 {
+			optimism = signedPercent(r.optimism())
+		}
+		t.add(r.set, count(r.prompt), format(float64(r.shape.OutputTokens)),
+			format(r.shape.ArrivalSCV), format(r.load), format(r.rate),
+			milli(r.itl.mean), milli(float64(p.ITL.Mean())), e[meanITL], e["ITL p95"],
+			milli(r.ttft.mean), milli(r.ttft.interval), milli(float64(p.TTFT.Mean())), e[meanTTFT],
+			e["TTFT p50"], milli(r.ttft.p95), milli(float64(p.TTFT.Quantile(0.95))), e[p95TTFT], e["TTFT p99"],
+			format(r.running), e["running"], format(r.capacity), e[rate], optimism, note)
+	}
+	return t
+}
+
+// openLoopTargets are those of the design.
+func openLoopTargets(rows []openLoopRow) []target {
+	errors := errorsOf(usable(rows))
+	return []target{
+		{"ITL mean, median", errors[meanITL].quantile(0.5), 0.02},
+		{"ITL mean, p90", errors[meanITL].quantile(0.9), 0.06},
+		{"TTFT mean, median", errors[meanTTFT].quantile(0.5), 0.06},
+		{"TTFT mean, p90", errors[meanTTFT].quantile(0.9), 0.20},
+		{"TTFT p95, median", errors[p95TTFT].quantile(0.5), 0.12},
+		{"rate, median", errors[rate].quantile(0.5), 0.02},
+		{"rate, p90", errors[rate].quantile(0.9), 0.08},
+		{"rate, most optimistic row below saturation", mostOptimistic(rows), 0.10},
+	}
+}
