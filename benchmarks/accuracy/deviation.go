@@ -45,6 +45,15 @@ func (d deviations) bias() float64 {
 	return (sorted[(len(d)-1)/2] + sorted[len(d)/2]) / 2
 }
 
+// mean returns the mean of the signed errors.
+func (d deviations) mean() float64 {
+	sum := 0.0
+	for _, e := range d {
+		sum += e
+	}
+	return sum / float64(len(d))
+}
+
 // percent writes a share, as "1.2" or "inf".
 func percent(share float64) string {
 	switch {

@@ -20,7 +20,16 @@ type options struct {
 	details bool
 	// lowOnly fits the profiles of the open-loop study to rows of low load only.
 	lowOnly bool
+	// half is the half of the simulated grid to judge; quick judges less of it.
+	half  string
+	quick bool
 }
+
+// The halves of the simulated grid.
+const (
+	tuningHalf = "tuning"
+	reportHalf = "report"
+)
 
 // errMissed says that a target was missed; the targets have been listed.
 var errMissed = errors.New("a target is missed")
@@ -48,8 +57,13 @@ func parse(args []string, w io.Writer) (options, error) {
 	only := set.String("only", "", "comma-separated `studies` to run: "+strings.Join(studyNames(), ", "))
 	set.BoolVar(&o.details, "v", false, "list every point")
 	set.BoolVar(&o.lowOnly, "low", false, "open-loop: one profile per machine, from rows of low load only")
+	set.StringVar(&o.half, "half", reportHalf, "oracle: the `half` of the grid to judge, tuning or report")
+	set.BoolVar(&o.quick, "quick", false, "oracle: a smaller grid")
 	if err := set.Parse(args); err != nil {
 		return o, err
+	}
+	if o.half != tuningHalf && o.half != reportHalf {
+		return o, fmt.Errorf("no half %q", o.half)
 	}
 	if *only != "" {
 		o.only = strings.Split(*only, ",")
@@ -110,6 +124,7 @@ type comparison struct {
 func comparisons() []comparison {
 	return []comparison{
 		{"open-loop", true, openLoopStudy},
+		{"oracle", false, oracleStudy},
 	}
 }
 

@@ -91,6 +91,7 @@ const (
 	meanTTFT = "TTFT mean"
 	p95TTFT  = "TTFT p95"
 	rate     = "rate"
+	highRate = "rate, load ≥ 0.7"
 )
 
 // highLoad is the load from which on mean TTFT says something about the rate: below,
@@ -108,7 +109,7 @@ func metrics() []metric {
 	return append(all,
 		metric{"running", func(p *point) float64 { return relative(p.predicted.Running, p.running) }},
 		metric{rate, func(p *point) float64 { return relative(p.capacity, p.rate) }},
-		metric{"rate, load ≥ 0.7", func(p *point) float64 {
+		metric{highRate, func(p *point) float64 {
 			if p.load < highLoad {
 				return math.NaN()
 			}
