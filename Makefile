@@ -5,7 +5,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-MODULES := . tools tools/lint
+MODULES := . benchmarks tools tools/lint
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 FUZZTIME ?= 1m
 
@@ -31,7 +31,7 @@ export PATH := $(TOOLS):$(LINT):$(PATH)
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## install COIN-OR Clp where that is possible
@@ -69,7 +69,9 @@ lint: $(TOOLS)/.done $(LINT)/.done ## run go vet, golangci-lint and buf lint
 	buf lint
 	CGO_ENABLED=0 go vet ./...
 	go -C tools vet ./...
+	CGO_ENABLED=0 go -C benchmarks vet ./...
 	CGO_ENABLED=0 golangci-lint run ./...
+	cd benchmarks && CGO_ENABLED=0 golangci-lint run ./...
 	@if $(HAVE_CLP); then \
 	  set -x; CGO_ENABLED=1 go vet -tags clp ./...; \
 	  CGO_ENABLED=1 golangci-lint run --build-tags clp ./...; \
@@ -94,7 +96,7 @@ test-builds: ## check that both builds work and do not depend on where they are 
 	tools/builds.sh "$(VERSION)"
 
 .PHONY: test-unit
-test-unit: ## run the tests of both builds, with the race detector where cgo is used
+test-unit: ## run the tests of both builds, with the race detector where cgo is used, and of the benchmarks
 	CGO_ENABLED=0 go test ./...
 	@if $(HAVE_CLP); then \
 	  set -x; $(RACE) go test -race -tags clp ./...; \
@@ -102,6 +104,7 @@ test-unit: ## run the tests of both builds, with the race detector where cgo is 
 	  echo 'Clp is not installed: testing the pure Go build only'; \
 	  set -x; $(RACE) go test -race ./...; \
 	fi
+	CGO_ENABLED=0 go -C benchmarks test -p 1 ./...
 
 .PHONY: first-run
 first-run: build $(TOOLS)/.done ## check what the README promises of the first run: curl, grpcurl, command line
@@ -120,7 +123,12 @@ fuzz:
 .PHONY: bench
 bench: ## run the benchmarks
 	@tags=$$($(HAVE_CLP) && echo clp || true); \
-	set -x; go test -tags "$$tags" -run '^$$' -bench . -benchmem ./...
+	set -x; go test -tags "$$tags" -run '^$$' -bench . -benchmem ./...; \
+	go -C benchmarks test -p 1 -run '^$$' -bench . -benchmem ./...
+
+.PHONY: bench-queueing
+bench-queueing: ## compare queueing with the formulation that it replaces; writes docs/benchmarks.md
+	page=$$(go -C benchmarks run ./queueing); tee docs/benchmarks.md <<< "$$page"
 
 .PHONY: clean
 clean: ## remove what was built here

@@ -67,14 +67,15 @@ func TestReportSaysWhatIsMissed(t *testing.T) {
 	for k := range kinds {
 		r.contests[k] = contest{theirs: 24 * time.Microsecond, ours: 2 * time.Microsecond, ratio: 12, least: 11, most: 13}
 	}
-	page := report([]result{r}, []own{{batch: 256, places: 128, evaluate: 1500}}, effort{repeats: 1, turn: time.Millisecond})
+	page := report([]result{r}, []own{{batch: 256, places: 128, evaluate: 1500, tailLimit: 25_000}}, effort{repeats: 1, turn: time.Millisecond})
 	for _, line := range []string{
 		"| Evaluate | B = 256 | ≥ 10 | 12 | reached |",
 		"| Capacity | B = 256 | ≥ 50 | 12 | **missed** |",
 		"| allocations of Evaluate | everywhere | 0 | 0 | reached |",
 		"| allocations of Capacity | everywhere | 0 | 3 | **missed** |",
+		"| time of Capacity, default model | B = 256 | ≤ 20 µs | 25 µs | **missed** |",
 		"| 256 | 128 | V1 | chat | 24 µs | 2 µs | 12 | 11 | 13 | 3 |",
-		"| 256 | 128 | 0 µs | 1.5 µs | 0 µs | 0 µs |",
+		"| 256 | 128 | 0 µs | 1.5 µs | 0 µs | 25 µs |",
 	} {
 		assert.Contains(t, page, line+"\n")
 	}
