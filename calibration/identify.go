@@ -124,7 +124,8 @@ func (f *identified) fixConfounded() bool {
 	for j, t := range free {
 		own, total := 0.0, 0.0
 		for k, s := range values {
-			part := math.Pow(v.At(j, k)/max(s, 1e-12), 2)
+			// Below, derivatives are rounded too coarsely to tell how open it is.
+			part := math.Pow(v.At(j, k)/max(s, limit/1000), 2)
 			total += part
 			if s <= limit {
 				own += part

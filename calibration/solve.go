@@ -104,7 +104,7 @@ func (p *problem) step(s solution) (next solution, improved bool) {
 	x := newLeastSquares(rows, targets).nonNegative()
 	target := s.values
 	for k, t := range p.free {
-		target[t] = x[k]
+		target[t] = min(x[k], maxSeconds)
 	}
 	for length := 1.0; length > 1e-4; length /= 2 {
 		c := s.values
