@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/poolwright/poolwright/internal/document"
+	"github.com/poolwright/poolwright/internal/message"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/sources"
 )
@@ -70,4 +71,42 @@ func requireSound(t *testing.T, fleet *poolwrightv1.Fleet) {
 			require.GreaterOrEqual(t, v.GetDevicesPerReplica(), int32(1))
 		}
 	}
+}
+
+// FuzzMeasurements checks that what is read are samples that calibration takes, and
+// that they can be written and read as a message of our own.
+func FuzzMeasurements(f *testing.F) {
+	for _, text := range []string{
+		"concurrency,isl,osl,ttft_ms,tpot_ms,workload\n8,1024,256,95.5,12.25,chat\n16,1024,256,,14,code\n",
+		"context;batch;itl (s)\n350;4;0.0085\n",
+		"prompt_tokens\tbatch\toutput_tokens\tprefill_ms\ttbt_ms\n128\t1\t64\t24\t8.5\n",
+		"rate_rps,achieved_rps,in,out,running,waiting,ttft_ms\n2,1.75,128,64,3.5,0.25,40\n",
+		"model,tp,concurrency,in,out,itl_ms\nA,1,1,100,10,9\nB,2,1,100,10,9\n",
+		"x,x\ny,z\n,ms\n1,2\n",
+		vllm(`"inf"`, "16"),
+		"{\"in\":1,\"ttft_ms\":2}\n{\"in\":2,\"ttft_ms\":3}\n",
+		"- {in: 1, ttft_s: 2}\n",
+		"samples: [{concurrency: 8, inputTokens: 1024, outputTokens: 256, ttftMs: 95.5}]\noptions: {heldOut: true}\n",
+		"device: {name: H100}\nmodel: {parameters: 8e9, layers: 32, hiddenSize: 4096, kvHeads: 8, headSize: 128}\n",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, notes, err := sources.ReadMeasurements([]sources.File{{Name: "file", Data: data}}, sources.TableOptions{TimeUnit: "ms"})
+		if err != nil {
+			require.Nil(t, m)
+			require.NotEmpty(t, err.Error())
+			return
+		}
+		if len(notes) > 0 { // a table, whose samples are checked already
+			require.NotEmpty(t, m.GetSamples())
+			_, err := message.Measurements(&poolwrightv1.Measurements{Samples: m.GetSamples()})
+			require.NoError(t, err)
+		}
+		text, err := document.MarshalJSON(m)
+		require.NoError(t, err)
+		again, _, err := sources.ReadMeasurements([]sources.File{{Name: "again", Data: text}}, sources.TableOptions{})
+		require.NoError(t, err, string(text))
+		require.True(t, proto.Equal(m, again), string(text))
+	})
 }

@@ -51,7 +51,7 @@ func (r *measurementReader) samples(t *fileTable) error {
 		}
 	}
 	if mistakes.Count() == 0 {
-		checkSamples(t, samples, lines, &mistakes)
+		r.checkSamples(t, samples, lines, &mistakes)
 	}
 	if err := mistakes.OrNil(); err != nil {
 		return err
@@ -63,9 +63,13 @@ func (r *measurementReader) samples(t *fileTable) error {
 
 // checkSamples reports what makes no sense by the line of its row and the name of its
 // column.
-func checkSamples(t *fileTable, samples []*poolwrightv1.Sample, lines []int, mistakes *document.Error) {
+func (r *measurementReader) checkSamples(t *fileTable, samples []*poolwrightv1.Sample, lines []int, mistakes *document.Error) {
 	if len(samples) == 0 {
-		mistakes.Add(document.Violation{Message: "no rows with measurements"})
+		text := "no rows with measurements"
+		for _, w := range r.warnings {
+			text += "; " + w.String()
+		}
+		mistakes.Add(document.Violation{Message: text})
 		return
 	}
 	var violations message.Violations

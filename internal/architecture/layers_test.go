@@ -54,6 +54,7 @@ var layers = []layer{
 
 	{folder: "examples"},
 	{folder: "examples/generate", may: schema},
+	{folder: "examples/samples", may: []string{"queueing", "simulation/replica"}},
 	{folder: "internal/architecture"},
 }
 
