@@ -27,7 +27,7 @@ func BenchmarkPreemption(b *testing.B) {
 		MaxBatch:         256,
 		MaxBatchedTokens: 2048,
 		KVCacheTokens:    40_000,
-	}, 30)
+	}, 24)
 }
 
 func benchmark(b *testing.B, r queueing.Replica, rate queueing.Rate) {

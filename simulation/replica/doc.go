@@ -36,6 +36,10 @@
 // entries, and its generated tokens become part of the prompt to compute again.
 // Nothing is admitted into a batch that had to preempt.
 //
+// With a limited queue, MaxQueue counts the requests beyond those for which the batch
+// has a place, so that a replica without waiting places still accepts requests between
+// two iterations. A preempted request always finds a place in the queue.
+//
 // The KV cache is counted in tokens, not in blocks, and cached prefixes are counted
 // for each request that uses them.
 //

@@ -3,6 +3,7 @@ package replica_test
 import (
 	"iter"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -295,4 +296,27 @@ func TestArriveMustNotPassAnEvent(t *testing.T) {
 	require.Equal(t, replica.Accepted, r.Arrive(replica.Request{Arrival: 1, Output: 1}))
 	require.InDelta(t, 1, r.Next(), 0)
 	require.Panics(t, func() { r.Arrive(replica.Request{Arrival: 1.5, Output: 1}) })
+}
+
+// TestStepAllocatesNothing once the replica has seen its load.
+func TestStepAllocatesNothing(t *testing.T) {
+	r, err := replica.New(queueing.Replica{
+		Profile:  queueing.Profile{Alpha: 0.01, Beta: 1e-4, Kappa: 1e-7, Delta: 1e-5},
+		MaxBatch: 32, MaxBatchedTokens: 512, KVCacheTokens: 4000,
+	})
+	require.NoError(t, err)
+	random := rand.New(rand.NewPCG(1, 1))
+	var now float64
+	serve := func() {
+		for range 1000 {
+			now += random.ExpFloat64() / 20
+			for r.Next() < now {
+				r.Step()
+			}
+			r.Arrive(replica.Request{Arrival: now, Input: 200, Output: 50})
+		}
+	}
+	serve()
+	require.LessOrEqual(t, testing.AllocsPerRun(20, serve), 1.0)
+	require.Positive(t, r.Totals().Preemptions)
 }
