@@ -21,6 +21,9 @@ type contest struct {
 	// ratio is the median over the turns of their time over ours, least and most the
 	// range.
 	ratio, least, most float64
+	// undisturbed is the ratio of the shortest turns. Whatever else the machine does
+	// can only lengthen a turn, so it holds on a busy machine as well.
+	undisturbed float64
 }
 
 // measure times the two sides of a task in turn.
@@ -48,6 +51,7 @@ func (t *task) measure(e effort) (contest, error) {
 	return contest{
 		theirs: t.perQuestion(median(theirs)), ours: t.perQuestion(median(ours)),
 		ratio: median(ratios), least: slices.Min(ratios), most: slices.Max(ratios),
+		undisturbed: slices.Min(theirs) / slices.Min(ours),
 	}, nil
 }
 
