@@ -59,27 +59,28 @@ func TestMD1(t *testing.T) {
 // TestMG1: prompts or outputs of varying length, one request at a time. The wait is
 // λ·E[S²]/(2(1-ρ)): F. Pollaczek (1930), A. Khinchine (1932).
 func TestMG1(t *testing.T) {
-	const mean, scv, load = 200, 1.5, 0.7
+	const scv, load = 1.5, 0.7
 	for name, test := range map[string]struct {
-		profile queueing.Profile
-		shape   queueing.Shape
+		profile         queueing.Profile
+		shape           queueing.Shape
+		fixed, perToken float64
+		mean            float64
 	}{
 		"prompts": {
 			queueing.Profile{Alpha: 0.02, Delta: 0.0004},
-			queueing.Shape{InputTokens: mean, InputSCV: scv, OutputTokens: 1, ArrivalSCV: 1},
+			queueing.Shape{InputTokens: 200, InputSCV: scv, OutputTokens: 1, ArrivalSCV: 1},
+			0.02, 0.0004, 200,
 		},
 		"outputs": {
-			queueing.Profile{Alpha: 0.0005},
-			queueing.Shape{OutputTokens: mean, OutputSCV: scv, ArrivalSCV: 1},
+			queueing.Profile{Alpha: 0.005},
+			queueing.Shape{OutputTokens: 20, OutputSCV: scv, ArrivalSCV: 1},
+			0, 0.005, 20,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			perToken, fixed := test.profile.Delta, test.profile.Alpha
-			if test.shape.InputTokens == 0 {
-				perToken, fixed = test.profile.Alpha, 0
-			}
-			service := fixed + perToken*mean
-			second := service*service + scv*math.Pow(perToken*mean, 2)
+			varying := test.perToken * test.mean
+			service := test.fixed + varying
+			second := service*service + scv*varying*varying
 			rate := load / service
 			requireCovered(t, rate*second/(2*(1-load)), func(seed uint64) (float64, float64) {
 				m := measure(t, queueing.Replica{Profile: test.profile, MaxBatch: 1}, replica.Load{
