@@ -107,7 +107,8 @@ var guessFactors = [terms]float64{
 //
 // A mixture of experts reads the share 1 − (1 − active/all)ⁿ of its weights for n
 // running requests, as if every weight were of an expert and experts were chosen at
-// random; α and σ are such that α + σ√n is that at n = 1 and n = 64. It spends 30 µs
+// random; α and σ are such that α + σ√n is that at n = 1 and n = 64, or only at the
+// latter where α would be negative. It spends 30 µs
 // more per layer and reaches a share of 0.12 of the peak in δ, which counts active
 // parameters only.
 //
@@ -174,10 +175,9 @@ func guess(device Device, n float64, model Architecture) coefficients {
 		overhead += sharedLayerOverhead
 	}
 	read := model.weightBytes() / (n * device.MemoryBandwidth * bandwidthShare)
-	first := active / model.Parameters
-	root := (1 - math.Pow(1-first, mixtureBatch) - first) / (math.Sqrt(mixtureBatch) - 1)
+	base, root := mixtureShares(active / model.Parameters)
 	c := coefficients{
-		Alpha:      read*max(first-root, 0) + layers*overhead,
+		Alpha:      read*base + layers*overhead,
 		Beta:       requestOverhead,
 		Kappa:      model.kvBytes() / (n * device.MemoryBandwidth * bandwidthShare),
 		Sigma:      read * root,
@@ -190,6 +190,17 @@ func guess(device Device, n float64, model Architecture) coefficients {
 		c[Delta] += 8 * layers * hidden * (n - 1) / n / device.InterconnectBandwidth
 	}
 	return c
+}
+
+// mixtureShares returns base and root such that base + root·√n is the share of its
+// weights that a mixture of experts reads for n requests, of which each reads active.
+func mixtureShares(active float64) (base, root float64) {
+	most := 1 - math.Pow(1-active, mixtureBatch)
+	root = (most - active) / (math.Sqrt(mixtureBatch) - 1)
+	if root > active {
+		return 0, most / math.Sqrt(mixtureBatch)
+	}
+	return active - root, root
 }
 
 func (a *Architecture) weightBytes() float64 { return a.Parameters * a.BytesPerParameter }

@@ -141,10 +141,10 @@ func (f *identified) fixConfounded() bool {
 }
 
 // expendable returns which of several terms to fix.
-func (f *identified) expendable(terms []Term) Term {
+func (f *identified) expendable(confounded []Term) Term {
 	for _, withPrior := range []bool{true, false} {
 		for _, t := range f.problem.fixOrder {
-			if slices.Contains(terms, t) && (f.problem.start[t] > 0) == withPrior {
+			if slices.Contains(confounded, t) && (f.problem.start[t] > 0) == withPrior {
 				return t
 			}
 		}

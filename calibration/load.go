@@ -52,9 +52,9 @@ type load struct {
 	// for them.
 	intervals, steps float64
 	rate             float64
-	// share is the share of its cycle that a request of a closed loop decodes, as
-	// observed; 0 = unknown.
-	share float64
+	// observedITL and observedTTFT are those of a closed loop in which both are known,
+	// otherwise 0.
+	observedITL, observedTTFT float64
 	// budget is the token budget of an iteration, +Inf if unlimited.
 	budget   float64
 	blocking bool
@@ -86,8 +86,8 @@ func newLoad(s Sample, o Options) load {
 		l.batch = s.Concurrency.Or(s.Running.Or(0))
 		l.intervals = max(out-1, 0)
 		l.steps = l.intervals / accepted
-		if decode := l.intervals * s.ITL.Value; l.kind == ClosedLoop && s.TTFT.Known && decode > 0 {
-			l.share = decode / (decode + s.TTFT.Value)
+		if l.kind == ClosedLoop && s.ITL.Known && s.TTFT.Known {
+			l.observedITL, l.observedTTFT = s.ITL.Value, s.TTFT.Value
 		}
 		// A decoding step that is seen at random belongs more often to a long output.
 		l.context = s.InputTokens.Value + out*(1+s.OutputSCV.Or(0))/2

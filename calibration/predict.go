@@ -34,13 +34,13 @@ const mostPrefill = 0.98
 
 // interval returns the mean time between tokens that follows if it is t.
 //
-// In a closed loop of n clients a request decodes for the share f of its cycle, so
-// that it meets 1 + (n−1)·f decoding requests, itself included. Meanwhile each of the
-// n−1 others completes f cycles, each with one prefill P:
+// In a closed loop of n clients a request decodes in the share f of the iterations of
+// its cycle, so that it meets 1 + (n−1)·f decoding requests, itself included. Meanwhile
+// each of the n−1 others completes f cycles, each with one prefill P:
 //
-//	t = (steps·T(1+(n−1)f) + (n−1)·f·P) / intervals,  f = intervals·t / (intervals·t + F)
+//	t = (steps·T(1+(n−1)f) + (n−1)·f·P) / intervals
 //
-// where F is the time to first token. In an open loop the others arrive at rate λ and
+// In an open loop the others arrive at rate λ and
 // each decodes for intervals·t, so that by Little's law a request meets
 // 1 + λ·intervals·t, itself included, and λ·intervals·t prefills:
 //
@@ -63,18 +63,27 @@ func (l *load) interval(c *coefficients, t float64) float64 {
 	return math.NaN()
 }
 
-// decodeShare returns f, the share of a closed loop's cycle that a request decodes:
-// as observed if TTFT and ITL are, because then Little's law gives the batch whatever
-// TTFT is made of.
+// decodeShare returns f, the share of iterations in a closed loop's cycle in which a
+// request decodes. Counted are iterations, not time: prefills start with iterations,
+// and a request in prefill meets no other prefill but in its own iterations. With ITL
+// and TTFT observed, Little's law gives the iterations of the wait whatever it is made
+// of.
 func (l *load) decodeShare(c *coefficients, t float64) float64 {
-	if l.share > 0 {
-		return l.share
-	}
-	decode := l.intervals * t
-	if decode == 0 {
+	if l.steps == 0 {
 		return 0
 	}
-	return decode / (decode + l.firstToken(c, t, min(l.batch, l.limit)-1))
+	others := min(l.batch, l.limit) - 1
+	own := l.ownPrefill(c, others)
+	wait := l.firstToken(c, t, others) - own
+	if l.observedITL > 0 {
+		t = l.observedITL
+		wait = max(l.observedTTFT-own, 0)
+	}
+	iteration := t * l.intervals / l.steps
+	if iteration == 0 {
+		return 1
+	}
+	return l.steps / (l.steps + l.chunks(others) + wait/iteration)
 }
 
 // interruption returns what the prefill of one other request costs a decoding one:
@@ -89,9 +98,9 @@ func (l *load) interruption(c *coefficients) float64 {
 
 // others returns how many others a request of a closed loop finds decoding on average.
 func (l *load) others(c *coefficients, t float64) float64 {
-	if l.share > 0 {
+	if l.observedITL > 0 {
 		// What waits for a place does not decode, so the share knows of the limit.
-		return (l.batch - 1) * l.share
+		return (l.batch - 1) * l.decodeShare(c, t)
 	}
 	return (min(l.batch, l.limit) - 1) * l.decodeShare(c, t)
 }
@@ -116,13 +125,7 @@ func (l *load) ttft(c *coefficients, t float64) float64 {
 // an ITL of t: offset, the rest of the iteration that is under way if any is, prompts
 // that arrived during it, and as many iterations as the own prompt has chunks.
 func (l *load) firstToken(c *coefficients, t, others float64) float64 {
-	prefill := c.prefill(l.prompt)
-	decode := c.iteration(max(others, 0), l.context)
-	chunks := l.chunks(others)
-	own := prefill + chunks*decode
-	if l.blocking {
-		own = prefill + c[Alpha]
-	}
+	own := l.ownPrefill(c, others)
 	if others <= 0 || l.steps == 0 {
 		return c[TTFTOffset] + own
 	}
@@ -131,19 +134,38 @@ func (l *load) firstToken(c *coefficients, t, others float64) float64 {
 	if l.kind != OpenLoop {
 		return c[TTFTOffset] + busy*mean/2 + own
 	}
-	// An arrival finds long iterations, those with prefill, more often than others:
-	// E[T²]/E[T] is how long the one is that it finds.
-	filled := min(l.rate*mean*chunks, 1)
-	long := decode + prefill/chunks
-	found := (filled*long*long + (1-filled)*decode*decode) / (filled*long + (1-filled)*decode)
-	wait := busy * found * (0.5 + l.rate*prefill)
-	if chunks > 1 {
+	wait := busy * l.foundIteration(c, mean, others) * (0.5 + l.rate*c.prefill(l.prompt))
+	if l.chunks(others) > 1 {
 		// Prompts of several chunks wait for each other: a single server with the mean
 		// wait of A. Y. Khinchin and F. Pollaczek for equal services.
 		load := min(l.rate*own, mostPrefill)
 		wait += load / (1 - load) * own / 2
 	}
 	return c[TTFTOffset] + wait + own
+}
+
+// foundIteration returns the mean length E[T²]/E[T] of the iteration that an arrival
+// finds under way: it finds long ones, those with prefill, more often than others.
+// mean is the mean length of all.
+func (l *load) foundIteration(c *coefficients, mean, others float64) float64 {
+	chunks := l.chunks(others)
+	decode := c.iteration(others, l.context)
+	long := decode + c.prefill(l.prompt)/chunks
+	filled := min(l.rate*mean*chunks, 1)
+	first := filled*long + (1-filled)*decode
+	if first == 0 {
+		return 0
+	}
+	return (filled*long*long + (1-filled)*decode*decode) / first
+}
+
+// ownPrefill returns the time of the iterations that compute a request's prompt while
+// others decode.
+func (l *load) ownPrefill(c *coefficients, others float64) float64 {
+	if l.blocking {
+		return c[Alpha] + c.prefill(l.prompt)
+	}
+	return c.prefill(l.prompt) + l.chunks(others)*c.iteration(max(others, 0), l.context)
 }
 
 // chunks returns the number of iterations that a prompt takes while others decode.

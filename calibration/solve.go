@@ -91,7 +91,7 @@ func (p *problem) solve() solution {
 		}
 		moved := distance(s.values, next.values)
 		s = p.evaluate(next.values, 0)
-		if moved < 1e-12 {
+		if moved < 1e-9 {
 			break
 		}
 	}

@@ -59,16 +59,24 @@ func measure(samples []Sample, profile queueing.Profile, o Options, noise float6
 		if l.kind == ClosedLoop {
 			// Without noise in what says how many decode together. It counts the wait of
 			// clients for which there is no place.
-			share := l.decodeShare(&c, t)
-			if l.batch > 1 {
-				share = l.others(&c, t) / (l.batch - 1)
-			}
-			s.TTFT = Of(l.intervals * t * (1/share - 1))
+			s.TTFT = Of(closedTTFT(&l, &c, t))
 		} else if l.kind != DecodePoint {
 			s.TTFT = Of(l.ttft(&c, t) * math.Exp(noise*random.NormFloat64()))
 		}
 	}
 	return samples
+}
+
+// closedTTFT returns the TTFT of a closed loop from which Little's law gives the batch
+// that l, which does not know TTFT, predicts.
+func closedTTFT(l *load, c *coefficients, t float64) float64 {
+	others := min(l.batch, l.limit) - 1
+	share := l.decodeShare(c, t)
+	if l.batch > 1 {
+		share *= others / (l.batch - 1)
+	}
+	iterations := l.steps/share - l.steps - l.chunks(others)
+	return l.ownPrefill(c, others) + iterations*t*l.intervals/l.steps
 }
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
