@@ -124,6 +124,8 @@ type comparison struct {
 func comparisons() []comparison {
 	return []comparison{
 		{"open-loop", true, openLoopStudy},
+		{"closed-loop", true, closedLoopStudy},
+		{"grids", true, gridStudy},
 		{"oracle", false, oracleStudy},
 	}
 }

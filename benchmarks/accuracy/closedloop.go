@@ -1,0 +1,120 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/poolwright/poolwright/calibration"
+	"github.com/poolwright/poolwright/queueing"
+)
+
+// nominalShare is what random lengths of the load tests average of their nominal
+// length.
+const nominalShare = 0.9
+
+// manyWorkloads is from how many workloads on one of them is held out in a target.
+const manyWorkloads = 6
+
+// closedLoopStudy asks how well the form of an iteration describes measured load
+// tests.
+func closedLoopStudy(o options) (*study, error) {
+	sets, err := readClosedLoop(o.data)
+	if err != nil {
+		return nil, err
+	}
+	fitted, err := fitSets(sets)
+	if err != nil {
+		return nil, err
+	}
+	return &study{
+		title:   "Closed loop, measured",
+		targets: closedLoopTargets(fitted),
+		tables:  []table{fitTable("ITL by configuration; held out: each workload by the others", fitted)},
+		details: []table{profileTable(fitted)},
+	}, nil
+}
+
+// readClosedLoop reads closed_loop_sweeps.csv. Rows that occur twice count once.
+func readClosedLoop(data string) ([]sampleSet, error) {
+	all, err := readRecords(filepath.Join(data, "measured", "closed_loop_sweeps.csv"))
+	if err != nil {
+		return nil, err
+	}
+	var c collected
+	seen := map[string]bool{}
+	for i := range all.rows {
+		r := record{records: &all, index: i}
+		if row := strings.Join(all.rows[i], ","); !seen[row] {
+			seen[row] = true
+			c.add(closedLoopName(&r), closedLoopSample(&r), closedLoopOptions(&r))
+		}
+		if r.err != nil {
+			return nil, r.err
+		}
+	}
+	return c.sets, nil
+}
+
+// closedLoopName names a configuration.
+func closedLoopName(r *record) string {
+	_, model, _ := strings.Cut(r.text("model"), "/")
+	parts := []string{
+		model, strings.TrimSuffix(r.text("gpu"), "_sxm"), r.text("backend"),
+		r.text("backend_version"), r.text("precision"), "tp" + r.text("tp"),
+	}
+	if ep := r.text("ep"); ep != "1" {
+		parts = append(parts, "ep"+ep)
+	}
+	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
+}
+
+func closedLoopSample(r *record) calibration.Sample {
+	return calibration.Sample{
+		Group:        r.text("isl") + "/" + r.text("osl"),
+		Concurrency:  calibration.Of(r.number("concurrency")),
+		InputTokens:  calibration.Of(nominalShare * r.number("isl")),
+		OutputTokens: calibration.Of(nominalShare * r.number("osl")),
+		ITL:          calibration.Of(r.milliseconds("tpot_ms")),
+		TTFT:         calibration.Of(r.milliseconds("ttft_ms")),
+	}
+}
+
+// closedLoopOptions leaves TTFT out, which includes the start-up burst.
+func closedLoopOptions(r *record) calibration.Options {
+	o := calibration.Options{
+		SquareRoot: calibration.SquareRootNever,
+		Ignore:     []calibration.Use{{Kind: calibration.ClosedLoop, Metric: queueing.TTFT}},
+	}
+	if mixtureOfExperts(r.text("model")) {
+		o.SquareRoot = calibration.SquareRootAlways
+	}
+	return o
+}
+
+// mixtureOfExperts tells whether a model is one; the others are dense.
+func mixtureOfExperts(model string) bool {
+	return !strings.Contains(model, "Llama")
+}
+
+// closedLoopTargets are those of the design: medians over all samples of a kind, held
+// out those of configurations with many workloads only.
+func closedLoopTargets(sets []fittedSet) []target {
+	errors := map[string]deviations{}
+	for i := range sets {
+		f := &sets[i]
+		kind := "dense"
+		if f.options.SquareRoot == calibration.SquareRootAlways {
+			kind = "mixture of experts"
+		}
+		errors[kind] = append(errors[kind], f.inSample()...)
+		if f.groups >= manyWorkloads {
+			errors[kind+", held out"] = append(errors[kind+", held out"], f.heldOut()...)
+		}
+	}
+	return []target{
+		{"dense, in sample, median", errors["dense"].quantile(0.5), 0.025},
+		{"dense, held-out workload, median", errors["dense, held out"].quantile(0.5), 0.05},
+		{"mixture of experts, in sample, median", errors["mixture of experts"].quantile(0.5), 0.02},
+		{"mixture of experts, held-out workload, median", errors["mixture of experts, held out"].quantile(0.5), 0.04},
+	}
+}
