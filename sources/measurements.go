@@ -71,29 +71,35 @@ type measurementReader struct {
 	warnings []warning
 }
 
-// fileTable is the table of a file, and what its columns are.
+// fileTable is the table of a file, what its columns are, and what is wrong in its
+// rows.
 type fileTable struct {
 	file string
 	table
-	layout layout
+	layout   layout
+	mistakes document.Error
 }
 
 // read reads a file: its message at once, its table for later.
 func (r *measurementReader) read(f File) error {
-	var mistakes document.Error
+	t := fileTable{file: f.Name}
 	if looksLikeCSV(f.Data) {
-		r.parts = append(r.parts, fileTable{file: f.Name, table: readCSV(f.Data, &mistakes)})
-		return mistakes.OrNil()
+		t.table = readCSV(f.Data, &t.mistakes)
+	} else {
+		records, tree, err := parseRecords(f.Data)
+		if err != nil {
+			return err
+		}
+		if records == nil {
+			return r.message(f.Name, tree)
+		}
+		t.table = recordTable(records, &t.mistakes)
 	}
-	records, tree, err := parseRecords(f.Data)
-	if err != nil {
-		return err
+	if len(t.columns) == 0 {
+		return t.mistakes.OrNil()
 	}
-	if records == nil {
-		return r.message(f.Name, tree)
-	}
-	r.parts = append(r.parts, fileTable{file: f.Name, table: recordTable(records, &mistakes)})
-	return mistakes.OrNil()
+	r.parts = append(r.parts, t)
+	return nil
 }
 
 // message takes a message of our own.

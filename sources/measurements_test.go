@@ -262,7 +262,7 @@ func TestMistakesInMeasurements(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"values": {
 			"concurrency,in,out,ttft_ms,tpot_ms\nfour,128,64,40,11\n4,128,64,1e999,11\n4,128,64,40\n",
-			"line 4: 4 values under 5 columns",
+			"line 2: concurrency: expected a finite number, got \"four\"\nline 3: ttft_ms: expected a finite number, got \"1e999\"\nline 4: 4 values under 5 columns",
 		},
 		"numbers": {
 			"concurrency,in,out,ttft_ms,tpot_ms\nfour,128,64,40,11\n4,128,64,inf,11\n",
@@ -319,7 +319,7 @@ func namedObjects(t *testing.T, n int) string {
 	t.Helper()
 	var objects []map[string]int
 	for i := range n {
-		objects = append(objects, map[string]int{string(rune(0x4e00+i)): i})
+		objects = append(objects, map[string]int{string(rune(0x4e00 + i)): i})
 	}
 	data, err := json.Marshal(objects)
 	require.NoError(t, err)

@@ -1,9 +1,11 @@
 package sources
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,19 +42,20 @@ func (r *measurementReader) warn(text string) {
 
 // samples turns a table into samples, and checks them.
 func (r *measurementReader) samples(t *fileTable) error {
-	var mistakes document.Error
+	mistakes := &t.mistakes
 	var samples []*poolwrightv1.Sample
 	var lines []int
 	for _, row := range t.rows {
-		v := rowReader{table: t, row: row, mistakes: &mistakes}
+		v := rowReader{table: t, row: row, mistakes: mistakes}
 		for _, s := range r.row(&v) {
 			samples = append(samples, s)
 			lines = append(lines, row.line)
 		}
 	}
 	if mistakes.Count() == 0 {
-		r.checkSamples(t, samples, lines, &mistakes)
+		r.checkSamples(t, samples, lines, mistakes)
 	}
+	slices.SortStableFunc(mistakes.Violations, func(a, b document.Violation) int { return cmp.Compare(a.Line, b.Line) })
 	if err := mistakes.OrNil(); err != nil {
 		return err
 	}

@@ -119,12 +119,11 @@ func (t *table) header(mistakes *document.Error) {
 		mistakes.Add(document.Violation{Message: "empty document; expected a header and rows"})
 		return
 	}
-	t.columns, t.rows = t.rows[0].cells, t.rows[1:]
-	if len(t.columns) > mostColumns {
-		mistakes.Add(document.Violation{Message: fmt.Sprintf("%d columns are more than the %d allowed", len(t.columns), mostColumns)})
-		t.rows = nil
+	if n := len(t.rows[0].cells); n > mostColumns {
+		mistakes.Add(document.Violation{Message: fmt.Sprintf("%d columns are more than the %d allowed", n, mostColumns)})
 		return
 	}
+	t.columns, t.rows = t.rows[0].cells, t.rows[1:]
 	for range 2 {
 		if !repeats(t.columns) || len(t.rows) == 0 || len(t.rows[0].cells) != len(t.columns) || slices.ContainsFunc(t.rows[0].cells, isNumber) {
 			break

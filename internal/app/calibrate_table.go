@@ -53,8 +53,11 @@ func calibrationSummary(m *poolwrightv1.Calibration) string {
 
 // share writes a relative error with two digits, or as a whole number.
 func share(v float64) string {
-	if math.Abs(v) >= 0.995 {
+	switch {
+	case math.Abs(v) >= 0.995:
 		return fmt.Sprintf("%.0f %%", 100*v)
+	case math.Abs(v) < 1e-6:
+		return "0 %"
 	}
 	return fmt.Sprintf("%.2g %%", 100*v)
 }
@@ -88,6 +91,13 @@ func coefficientUnit(name string) string {
 }
 
 func (t *table) coefficients(m *poolwrightv1.Calibration) {
+	if m.GetEstimated() {
+		t.line("COEFFICIENT", "VALUE", "FROM", "TO", "UNIT")
+		for _, c := range m.GetCoefficients() {
+			t.line(c.GetName(), number(c.GetValueMs()), number(c.GetLowMs()), number(c.GetHighMs()), coefficientUnit(c.GetName()))
+		}
+		return
+	}
 	t.line("COEFFICIENT", "VALUE", "± STANDARD ERROR", "95 % FROM", "TO", "IDENTIFIED", "UNIT")
 	for _, c := range m.GetCoefficients() {
 		deviation, high, identified := "–", "∞", "no"
@@ -101,9 +111,6 @@ func (t *table) coefficients(m *poolwrightv1.Calibration) {
 			identified = "yes"
 		}
 		t.line(c.GetName(), number(c.GetValueMs()), deviation, number(c.GetLowMs()), high, identified, coefficientUnit(c.GetName()))
-	}
-	if m.GetEstimated() {
-		return
 	}
 	t.flushColumns()
 	for _, c := range m.GetCoefficients() {

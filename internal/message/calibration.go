@@ -2,6 +2,7 @@ package message
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/poolwright/poolwright/calibration"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
@@ -48,15 +49,25 @@ func Guess(g *calibration.Guess) *poolwrightv1.Calibration {
 // profileMessage converts seconds to milliseconds.
 func profileMessage(p queueing.Profile) *poolwrightv1.Profile {
 	return &poolwrightv1.Profile{
-		AlphaMs:      p.Alpha * 1e3,
-		BetaMs:       p.Beta * 1e3,
-		GammaMs:      p.Gamma * 1e3,
-		DeltaMs:      p.Delta * 1e3,
-		KappaMs:      p.Kappa * 1e3,
-		SigmaMs:      p.Sigma * 1e3,
-		EpsilonMs:    p.Epsilon * 1e3,
-		TtftOffsetMs: p.TTFTOffset * 1e3,
+		AlphaMs:      inMilliseconds(p.Alpha),
+		BetaMs:       inMilliseconds(p.Beta),
+		GammaMs:      inMilliseconds(p.Gamma),
+		DeltaMs:      inMilliseconds(p.Delta),
+		KappaMs:      inMilliseconds(p.Kappa),
+		SigmaMs:      inMilliseconds(p.Sigma),
+		EpsilonMs:    inMilliseconds(p.Epsilon),
+		TtftOffsetMs: inMilliseconds(p.TTFTOffset),
 	}
+}
+
+// inMilliseconds converts seconds, and leaves the digits out that say nothing: people
+// read these numbers and paste them.
+func inMilliseconds(seconds float64) float64 {
+	v, err := strconv.ParseFloat(strconv.FormatFloat(seconds*1e3, 'g', 9, 64), 64)
+	if err != nil {
+		return seconds * 1e3
+	}
+	return v
 }
 
 // profileOrder lists the terms as a profile does.
@@ -79,13 +90,13 @@ func coefficients(of []calibration.Coefficient) []*poolwrightv1.Coefficient {
 
 func coefficient(c calibration.Coefficient) *poolwrightv1.Coefficient {
 	m := &poolwrightv1.Coefficient{
-		Name: c.Term.String() + "Ms", ValueMs: c.Value * 1e3,
-		LowMs: c.Confidence.Low * 1e3, Identified: c.Identified, Reason: c.Reason,
+		Name: c.Term.String() + "Ms", ValueMs: inMilliseconds(c.Value),
+		LowMs: inMilliseconds(c.Confidence.Low), Identified: c.Identified, Reason: c.Reason,
 	}
 	if c.Identified {
-		m.StandardErrorMs = finite(c.StandardError * 1e3)
+		m.StandardErrorMs = finite(inMilliseconds(c.StandardError))
 	}
-	m.HighMs = finite(c.Confidence.High * 1e3)
+	m.HighMs = finite(inMilliseconds(c.Confidence.High))
 	return m
 }
 
@@ -112,7 +123,7 @@ func errorSummary(e calibration.Errors) *poolwrightv1.ErrorSummary {
 func residual(r calibration.Residual) *poolwrightv1.Residual {
 	m := &poolwrightv1.Residual{
 		Sample: count(r.Sample), Group: r.Group,
-		ObservedMs: r.Observed * 1e3, PredictedMs: r.Predicted * 1e3,
+		ObservedMs: inMilliseconds(r.Observed), PredictedMs: inMilliseconds(r.Predicted),
 		Error: r.Error, Counts: r.Counts, Outlier: r.Outlier,
 	}
 	for k, kind := range sampleKinds {

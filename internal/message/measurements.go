@@ -9,11 +9,11 @@ import (
 	"github.com/poolwright/poolwright/queueing"
 )
 
-// The most that one calibration may have: a fit of this size takes about a second.
+// The most that one calibration may have: it takes a few seconds.
 const (
 	mostSamples       = 20_000
 	mostHeldOutGroups = 200
-	mostHeldOutWork   = 1_000_000
+	mostHeldOutWork   = 50_000
 )
 
 // Measured is what is known of one (model, accelerator, parallelism, engine).

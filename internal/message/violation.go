@@ -74,16 +74,19 @@ func OfPlanning(err error) error {
 // OfCalibration turns the complaints of package calibration into violations: they
 // name the paths of samples and options themselves.
 func OfCalibration(err error) Violations {
-	var violations Violations
-	for _, e := range unjoin(err) {
-		text := strings.TrimPrefix(e.Error(), "calibration: ")
-		path, rest, ok := strings.Cut(text, ": ")
-		if !ok || strings.Contains(path, " ") {
-			path, rest = "", text
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var violations Violations
+		for _, e := range joined.Unwrap() {
+			violations = append(violations, OfCalibration(e)...)
 		}
-		violations.add(path, "%s", rest)
+		return violations
 	}
-	return violations
+	text := strings.TrimPrefix(err.Error(), "calibration: ")
+	path, rest, ok := strings.Cut(text, ": ")
+	if !ok || strings.Contains(path, " ") {
+		path, rest = "", text
+	}
+	return Violations{{path, rest}}
 }
 
 // unjoin returns the parts of a joined error, or the error itself.

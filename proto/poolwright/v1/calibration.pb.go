@@ -514,7 +514,7 @@ type CalibrationOptions struct {
 	// Mean tokens per decoding step under speculative decoding, ≥ 1; absent = 1.
 	SpeculativeAcceptedTokens *float64 `protobuf:"fixed64,8,opt,name=speculative_accepted_tokens,json=speculativeAcceptedTokens,proto3,oneof" json:"speculative_accepted_tokens,omitempty"`
 	// Also predict each group of samples by a fit to all others, at the cost of one
-	// more fit per group. At most 200 groups, and one million samples times groups.
+	// more fit per group. At most 200 groups, and 50,000 samples times groups.
 	HeldOut       bool `protobuf:"varint,9,opt,name=held_out,json=heldOut,proto3" json:"held_out,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
