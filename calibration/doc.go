@@ -13,6 +13,16 @@
 // [FirstPrinciples] guesses a first profile of a model that nobody measured from
 // facts about device and model.
 //
+// # How good it is
+//
+// On 816 published points of closed-loop tests (InferenceX; five models, H100 to B200,
+// three engines, one fit per configuration, TTFT ignored) the median error of ITL is
+// 1.0 % for dense models and 1.1 % for mixtures of experts. Where there are at least
+// six workloads, one that the fit has not seen is predicted to 1.8 % and 1.5 % in the
+// median. A fit to two workloads can't tell reading the KV cache from prefill, and
+// predicts a third to 11 % (dense) and 6 % (mixtures); with [FirstPrinciples] as the
+// prior to 5 %.
+//
 // # Duties of the caller
 //
 // A profile belongs to one (model, accelerator, parallelism, engine): samples of
@@ -21,8 +31,8 @@
 // A quantity that is not known is left missing, see [Quantity]. It is never zero.
 //
 // TTFT of a load test counts the wait for a place in the batch and start-up bursts,
-// which no profile explains. Leave it out by [Options].Ignore unless the test was
-// at low load.
+// which no profile explains. Ignore it by [Options].Ignore unless the test was at low
+// load, but give it: it tells how many requests decode at a time.
 //
 // Time is in seconds, rates are in requests per second and lengths are in tokens.
 package calibration

@@ -176,7 +176,11 @@ func (f *identified) coefficient(t Term) Coefficient {
 // notes says what a reader of the numbers should know.
 func (f *identified) notes() []string {
 	var notes []string
-	if f.problem.start == (coefficients{}) && f.solution.values[Alpha] == 0 {
+	switch {
+	case f.solution.values[Alpha] > 0:
+	case f.reasons[Alpha] != "":
+		notes = append(notes, "alpha is unknown and taken as 0: without ITL nothing says how long an iteration takes; do not size by this profile")
+	default:
 		notes = append(notes, "alpha is 0: the samples do not reach down to small batches; predictions at low load are too short")
 	}
 	if f.reasons[Gamma] != "" && f.solution.values[TTFTOffset] > 0 && f.solution.values[Gamma] == 0 {

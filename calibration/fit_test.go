@@ -374,6 +374,9 @@ func TestFitOfTwoPoints(t *testing.T) {
 func TestFitNeedsSomethingToFit(t *testing.T) {
 	_, err := Fit(nil, Options{})
 	require.ErrorContains(t, err, "no sample has a metric that counts")
+	e, err := Fit([]Sample{{InputTokens: Of(5), TTFT: Of(1)}}, Options{})
+	require.NoError(t, err)
+	assert.Contains(t, strings.Join(e.Notes, "\n"), "do not size by this profile")
 	_, err = Fit([]Sample{{InputTokens: Of(5), TTFT: Of(1)}}, Options{Ignore: []Use{{PrefillPoint, queueing.TTFT}}})
 	require.ErrorContains(t, err, "no sample has a metric that counts")
 }

@@ -21,7 +21,11 @@ func (q Quantity) Or(value float64) float64 {
 	return value
 }
 
-// Sample is one measurement of one replica in a steady state. Which quantities are
+// Sample is one measurement of one replica in a steady state. In an open loop,
+// requests arrive at random (Poisson); bursts lengthen TTFT in a way that no profile
+// explains. If both ITL and TTFT of a closed loop are known, Little's law tells how
+// many clients decode at a time, whatever TTFT is made of: so give TTFT even where it
+// should not count in the fit, and ignore it by [Options].Ignore. Which quantities are
 // known says of which [Kind] it is:
 //
 //	kind         always known                               at least one of  may be known
