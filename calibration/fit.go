@@ -17,7 +17,7 @@ type Estimate struct {
 	// Residuals are in the order of samples, ITL before TTFT.
 	Residuals []Residual
 	Errors    Summary
-	// HeldOut is filled if Options.HeldOut asks for it and there are two groups.
+	// HeldOut is filled if Options.HeldOut asks for it. If that can't be, Notes say why.
 	HeldOut Validation
 	// Notes say in words what to know about the fit.
 	Notes []string
@@ -31,11 +31,11 @@ type Estimate struct {
 // the other, until the remaining ones are determined: first those with a prior, then
 // in the order σ, ε, γ, κ, δ, β, α, ttftOffset.
 //
-// So a constant part of TTFT that decoding never feels counts as ttftOffset, not as
-// γ: from TTFT alone nobody can tell them apart, and an overhead of the API server
-// mistaken for γ would cost the replica most of its capacity, while γ is small
-// wherever it was measured. If it is known to be γ, say so by Options.Prior and
-// ignore TTFT, or measure ITL under load, which tells them apart.
+// So a constant part of TTFT counts as ttftOffset, not as γ, where nothing but TTFT was
+// measured: from that alone nobody can tell them apart. An overhead of 15 ms in the API
+// server mistaken for γ would cap a replica at 66 requests/s whatever they ask for; the
+// opposite mistake overrates capacity where prompts are short, which Estimate.Notes
+// say. ITL under load tells them apart, and Options.Prior.Gamma settles it.
 //
 // The error lists every mistake in samples and options, each with its index, and is
 // set if nothing is left to fit.
@@ -46,7 +46,7 @@ func Fit(samples []Sample, options Options) (Estimate, error) {
 	observations := observe(samples, options)
 	fitted, notes, err := fit(observations, options)
 	if err != nil {
-		return Estimate{}, err
+		return Estimate{}, fmt.Errorf("calibration: %w", err)
 	}
 	e := Estimate{
 		Profile:   fitted.solution.values.profile(),
@@ -58,9 +58,9 @@ func Fit(samples []Sample, options Options) (Estimate, error) {
 	}
 	fitted.markOutliers(e.Residuals)
 	e.Errors = Summarize(e.Residuals)
-	if options.HeldOut && len(groups(samples)) > 1 {
+	if options.HeldOut {
 		if e.HeldOut, err = leaveOneGroupOut(observations, options); err != nil {
-			return Estimate{}, err
+			e.Notes = append(e.Notes, "no held-out errors: "+err.Error())
 		}
 	}
 	return e, nil
@@ -107,7 +107,7 @@ func fit(all []observation, options Options) (identified, []string, error) {
 		}
 	}
 	if len(p.observations) == 0 {
-		return identified{}, nil, errors.New("calibration: no sample has a metric that counts")
+		return identified{}, nil, errors.New("no sample has a metric that counts")
 	}
 	// Only ratios of weights matter.
 	for i := range p.observations {
@@ -125,10 +125,10 @@ func fit(all []observation, options Options) (identified, []string, error) {
 		found.reasons[Sigma] = "the model is dense"
 		return found, nil, nil
 	}
-	p.free = mixture
-	withRoot := identify(p)
 	p.free = dense
 	without := identify(p)
+	p.free, p.fixOrder = mixture, mixtureFixOrder
+	withRoot := identify(p)
 	if withRoot.solution.values[Sigma] == p.start[Sigma] || !withRoot.betterThan(without) {
 		without.reasons[Sigma] = "the samples do not call for it"
 		return without, nil, nil

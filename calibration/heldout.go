@@ -31,15 +31,20 @@ func LeaveOneGroupOut(samples []Sample, options Options) (Validation, error) {
 	if err := validate(samples, options); err != nil {
 		return Validation{}, err
 	}
-	if n := len(groups(samples)); n < 2 {
-		return Validation{}, errors.New("calibration: leaving one group out needs at least two groups")
+	v, err := leaveOneGroupOut(observe(samples, options), options)
+	if err != nil {
+		return Validation{}, fmt.Errorf("calibration: %w", err)
 	}
-	return leaveOneGroupOut(observe(samples, options), options)
+	return v, nil
 }
 
 func leaveOneGroupOut(observations []observation, options Options) (Validation, error) {
 	var v Validation
-	for _, group := range groupsOf(observations) {
+	names := groups(observations)
+	if len(names) < 2 {
+		return v, errors.New("leaving one group out needs at least two groups")
+	}
+	for _, group := range names {
 		var rest, held []observation
 		for _, o := range observations {
 			if o.group == group {
@@ -50,11 +55,11 @@ func leaveOneGroupOut(observations []observation, options Options) (Validation, 
 		}
 		fitted, _, err := fit(rest, options)
 		if err != nil {
-			return Validation{}, fmt.Errorf("calibration: without group %q: %w", group, err)
+			return Validation{}, fmt.Errorf("without group %q: %w", group, err)
 		}
-		errors := residuals(held, &fitted.solution.values)
-		v.Groups = append(v.Groups, GroupErrors{group, Summarize(errors)})
-		v.Residuals = append(v.Residuals, errors...)
+		predicted := residuals(held, &fitted.solution.values)
+		v.Groups = append(v.Groups, GroupErrors{group, Summarize(predicted)})
+		v.Residuals = append(v.Residuals, predicted...)
 	}
 	slices.SortStableFunc(v.Residuals, func(a, b Residual) int { return a.Sample - b.Sample })
 	v.Errors = Summarize(v.Residuals)
@@ -62,16 +67,7 @@ func leaveOneGroupOut(observations []observation, options Options) (Validation, 
 }
 
 // groups returns the names of the groups, sorted.
-func groups(samples []Sample) []string {
-	var names []string
-	for _, s := range samples {
-		names = append(names, s.Group)
-	}
-	slices.SortFunc(names, strings.Compare)
-	return slices.Compact(names)
-}
-
-func groupsOf(observations []observation) []string {
+func groups(observations []observation) []string {
 	var names []string
 	for _, o := range observations {
 		names = append(names, o.group)

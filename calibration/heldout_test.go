@@ -2,6 +2,7 @@ package calibration
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -86,6 +87,7 @@ func TestLeaveOneGroupOutNeedsGroups(t *testing.T) {
 	e, err := Fit(one, Options{HeldOut: true})
 	require.NoError(t, err)
 	assert.Equal(t, Validation{}, e.HeldOut)
+	assert.Contains(t, strings.Join(e.Notes, "\n"), "no held-out errors: leaving one group out needs at least two groups")
 
 	two := slices.Concat(one, []Sample{{Group: "b", InputTokens: Of(5), OutputTokens: Of(5), Concurrency: Of(1), TTFT: Of(1)}})
 	_, err = LeaveOneGroupOut(two, Options{Ignore: []Use{{ClosedLoop, queueing.TTFT}}})

@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/poolwright/poolwright/queueing"
 )
 
 const (
@@ -70,13 +72,16 @@ func (f *identified) fix(t Term, reason string) {
 	f.reasons[t] = reason
 }
 
-// fixUnseen fixes terms that no observation depends on.
+// fixUnseen fixes terms that no observation depends on. ITL depends on the offset where
+// the wait of a closed loop is not known, but too weakly to count.
 func (f *identified) fixUnseen() {
 	start := f.problem.startingPoint()
 	seen := [terms]bool{}
 	for i := range f.problem.observations {
-		for k, x := range f.problem.derivatives(&f.problem.observations[i], start) {
-			seen[f.problem.free[k]] = seen[f.problem.free[k]] || x != 0
+		o := &f.problem.observations[i]
+		for k, x := range f.problem.derivatives(o, start) {
+			t := f.problem.free[k]
+			seen[t] = seen[t] || x != 0 && (t != TTFTOffset || o.metric == queueing.TTFT)
 		}
 	}
 	for _, t := range slices.Clone(f.problem.free) {

@@ -44,6 +44,6 @@ type Options struct {
 	// speculative decoding; 0 means 1.
 	AcceptedTokens float64
 
-	// HeldOut asks for Fit.HeldOut, at the cost of one more fit per group.
+	// HeldOut asks for Estimate.HeldOut, at the cost of one more fit per group.
 	HeldOut bool
 }

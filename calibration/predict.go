@@ -8,8 +8,8 @@ func (l *load) itl(c *coefficients) float64 {
 	if l.kind == DecodePoint {
 		return l.steps * c.iteration(l.batch, l.context)
 	}
-	// g is concave and grows more slowly than t wherever the load is sustainable, so
-	// Steffensen's acceleration of the fixed-point iteration converges from any start.
+	// g grows more slowly than t wherever the load is sustainable, so fixed-point
+	// iteration converges; Steffensen's acceleration makes it quick.
 	t := l.interval(c, 0)
 	for range 50 {
 		t1 := l.interval(c, t)
@@ -40,9 +40,9 @@ const mostPrefill = 0.98
 //
 //	t = (steps·T(1+(n−1)f) + (n−1)·f·P) / intervals
 //
-// In an open loop the others arrive at rate λ and
-// each decodes for intervals·t, so that by Little's law a request meets
-// 1 + λ·intervals·t, itself included, and λ·intervals·t prefills:
+// In an open loop the others arrive at rate λ and each decodes for intervals·t, so that
+// by Little's law a request meets 1 + λ·intervals·t, itself included, and as many
+// prefills as arrive meanwhile:
 //
 //	t = steps/intervals·T(1+λ·intervals·t) + λ·t·P
 func (l *load) interval(c *coefficients, t float64) float64 {
