@@ -28,11 +28,18 @@ func closedLoopStudy(o options) (*study, error) {
 	}
 	return &study{
 		title:   "Closed loop, measured",
+		about:   closedLoopAbout,
 		targets: closedLoopTargets(fitted),
 		tables:  []table{fitTable("ITL by configuration; held out: each workload by the others", fitted)},
 		details: []table{profileTable(fitted)},
 	}, nil
 }
+
+const closedLoopAbout = `Load tests of real machines by a constant number of clients. A profile is fitted by package
+` + "`calibration`" + ` to the mean ITL of each configuration with nine samples or more; a workload is a pair of prompt and output
+length. TTFT of these tests includes a start-up burst and does not count. Held out: each workload is predicted by a fit
+to the others; where there are three workloads only, that is an extrapolation by a factor of eight. Targets are medians over the
+samples of all configurations, held out over those of configurations with six workloads or more.`
 
 // readClosedLoop reads closed_loop_sweeps.csv. Rows that occur twice count once.
 func readClosedLoop(data string) ([]sampleSet, error) {

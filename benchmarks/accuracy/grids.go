@@ -22,10 +22,15 @@ func gridStudy(o options) (*study, error) {
 	}
 	return &study{
 		title:   "Decode and prefill alone, measured",
+		about:   gridAbout,
 		tables:  []table{fitTable("ITL and TTFT; held out: each context or prompt length by the others", fitted)},
 		details: []table{profileTable(fitted)},
 	}, nil
 }
+
+const gridAbout = `Pure decoding over batch and context, and single prompts on an idle machine, as measured by others. How
+well is an iteration linear in batch and context, and a prefill quadratic in the prompt? Short prompts take a constant time
+on several machines, which the form of a profile does not have.`
 
 // decodePoint returns a batch that decodes; groups are contexts.
 func decodePoint(batch, context, itl float64) calibration.Sample {

@@ -23,6 +23,8 @@ type options struct {
 	// half is the half of the simulated grid to judge; quick judges less of it.
 	half  string
 	quick bool
+	// docs is the folder of documentation to write, none if empty.
+	docs string
 }
 
 // The halves of the simulated grid.
@@ -59,8 +61,12 @@ func parse(args []string, w io.Writer) (options, error) {
 	set.BoolVar(&o.lowOnly, "low", false, "open-loop: one profile per machine, from rows of low load only")
 	set.StringVar(&o.half, "half", reportHalf, "oracle: the `half` of the grid to judge, tuning or report")
 	set.BoolVar(&o.quick, "quick", false, "oracle: a smaller grid")
+	set.StringVar(&o.docs, "docs", "", "write the document into this `folder`; needs the third-party data and all studies")
 	if err := set.Parse(args); err != nil {
 		return o, err
+	}
+	if o.docs != "" && (*only != "" || o.quick || o.half != reportHalf || o.lowOnly) {
+		return o, errors.New("-docs is of all studies as they are by default")
 	}
 	if o.half != tuningHalf && o.half != reportHalf {
 		return o, fmt.Errorf("no half %q", o.half)
@@ -76,14 +82,17 @@ func parse(args []string, w io.Writer) (options, error) {
 	return o, nil
 }
 
-// run makes the studies, shows them, and returns errMissed if a target was missed.
+// run makes the studies, shows them, and returns errMissed if a target was missed. It
+// writes the document only if no study was left out.
 func run(o options, w io.Writer) error {
-	var missed []string
+	var studies []*study
+	complete := true
 	for _, c := range comparisons() {
 		if len(o.only) > 0 && !slices.Contains(o.only, c.name) {
 			continue
 		}
 		if _, err := os.Stat(o.data); c.thirdParty && err != nil {
+			complete = false
 			if err := show(w, "%s: left out, there is no %s\n", c.name, o.data); err != nil {
 				return err
 			}
@@ -96,6 +105,20 @@ func run(o options, w io.Writer) error {
 		if err := show(w, "%s", s.text(o.details)); err != nil {
 			return err
 		}
+		studies = append(studies, s)
+	}
+	if o.docs != "" && complete {
+		if err := writeDocument(o.docs, studies); err != nil {
+			return err
+		}
+	}
+	return verdict(w, studies)
+}
+
+// verdict lists the targets that were missed.
+func verdict(w io.Writer, studies []*study) error {
+	var missed []string
+	for _, s := range studies {
 		missed = append(missed, s.missed()...)
 	}
 	if len(missed) == 0 {

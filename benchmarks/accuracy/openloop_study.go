@@ -17,8 +17,11 @@ func openLoopStudy(o options) (*study, error) {
 	}
 	s := &study{
 		title:   "Open loop, independent simulator",
+		about:   openLoopAbout,
 		targets: openLoopTargets(rows),
-		details: []table{openLoopRows(rows)},
+		figures: []namedFigure{{"open-loop", errorFigure("Errors by load; hollow: not judged by the mean",
+			openLoopPoints(rows), []string{meanITL, meanTTFT, p95TTFT, rate}, 40, 10)}},
+		listings: []table{openLoopRows(rows)},
 		tables: []table{
 			openLoopProfiles(fits),
 			errorTable("Errors over usable rows", usable(rows)),
@@ -31,6 +34,26 @@ func openLoopStudy(o options) (*study, error) {
 		}
 	}
 	return s, nil
+}
+
+const openLoopAbout = `Steady states of an independent iteration-level simulator, one replica under Poisson
+and bursty arrivals. Sets ` + "`main` and `edge`" + ` are of one machine, ` + "`phys`, `edgephys` and `gamma`" + ` (bursty, ca² > 1) of
+another; ` + "`dist`" + ` has exponential output lengths. A profile is fitted to mean ITL and TTFT of rows of the same
+machine with other shapes, and of rows with a load of at most 0.25; bursty rows and those of random lengths never
+identify one. The rate of a row is the highest one at which the predicted mean TTFT is at most the row's.
+
+A row is judged by its mean where load < 1 and the 95 % interval of its mean TTFT is within 5 %; the others are marked †.
+Optimism is the excess of the predicted rate over the row's on all rows below saturation; where a row is not judged by
+its mean, for the TTFT at the upper end of its interval.`
+
+func openLoopPoints(rows []openLoopRow) []seriesPoint {
+	var points []seriesPoint
+	for i := range rows {
+		if r := &rows[i]; r.load < 1 {
+			points = append(points, seriesPoint{r.set, &r.point, r.unusable() != ""})
+		}
+	}
+	return points
 }
 
 // usable returns the points that are judged by their means.
