@@ -79,7 +79,7 @@ func write(out io.Writer, seed uint64) error {
 	for i, w := range workloads() {
 		for step := 1; step <= steps; step++ {
 			rate := w.rate * queueing.Rate(step) / steps
-			m, err := measure(w.shape, rate, seed*1000+uint64(i*steps+step)) //nolint:gosec // a few dozen
+			m, err := measure(w.shape, rate, seed*1000+uint64(i*steps+step))
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/poolwright/poolwright/internal/app"
+)
+
+// Every command on the page about calibration runs as it stands there.
+func TestDocumentedCalibrations(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "calibration.md"))
+	require.NoError(t, err)
+	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.Symlink(examples, "examples"))
+	commands := 0
+	for line := range strings.Lines(string(page)) {
+		line, _, _ = strings.Cut(line, " #")
+		words := strings.Fields(line)
+		if len(words) < 2 || words[0] != "poolwright" {
+			continue
+		}
+		commands++
+		root := newRoot()
+		root.SetArgs(words[1:])
+		var out bytes.Buffer
+		root.SetOut(&out)
+		require.NoError(t, root.ExecuteContext(t.Context()), line)
+		assert.Contains(t, out.String(), "alphaMs", line)
+	}
+	assert.Equal(t, 5, commands)
+	assert.FileExists(t, "residuals.svg")
+}
+
+// The page lists the devices that are built in.
+func TestDocumentedAccelerators(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "calibration.md"))
+	require.NoError(t, err)
+	text := strings.Join(strings.Fields(string(page)), " ")
+	names := app.Accelerators()
+	last := len(names) - 1
+	assert.Contains(t, text, strings.Join(names[:last], ", ")+" and "+names[last])
+}
