@@ -56,6 +56,9 @@ func (c *Condition) meets(value string) bool {
 // filter leaves only rows that meet all conditions.
 func (r *measurementReader) filter() error {
 	var mistakes []error
+	if len(r.parts) == 0 && len(r.options.Where) > 0 {
+		return fmt.Errorf("--where '%s': there is no table", r.options.Where[0])
+	}
 	for i := range r.parts {
 		for _, c := range r.options.Where {
 			if err := r.parts[i].filter(c); err != nil {

@@ -211,6 +211,8 @@ func TestConditionsThatCannotBeMet(t *testing.T) {
 		_, _, err = measurements(sources.TableOptions{Where: []sources.Condition{c}}, severalConfigurations)
 		require.EqualError(t, err, want)
 	}
+	_, _, err := measurements(sources.TableOptions{Where: []sources.Condition{{Column: "gpu", Operator: "=", Value: "h100"}}}, "samples: []")
+	require.EqualError(t, err, "--where 'gpu=h100': there is no table")
 	for _, text := range []string{"", "gpu", "=h100", "gpu!h100"} {
 		_, err := sources.ParseCondition(text)
 		require.Error(t, err, text)

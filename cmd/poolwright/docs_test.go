@@ -13,7 +13,8 @@ import (
 	"github.com/poolwright/poolwright/internal/app"
 )
 
-// Every command on the page about calibration runs as it stands there.
+// Every command on the page about calibration and in its help runs as it stands
+// there.
 func TestDocumentedCalibrations(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "calibration.md"))
 	require.NoError(t, err)
@@ -22,9 +23,9 @@ func TestDocumentedCalibrations(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.Symlink(examples, "examples"))
 	commands := 0
-	for line := range strings.Lines(string(page)) {
+	for line := range strings.Lines(string(page) + newCalibrate().Example) {
 		line, _, _ = strings.Cut(line, " #")
-		words := strings.Fields(line)
+		words := strings.Fields(strings.ReplaceAll(line, "'", ""))
 		if len(words) < 2 || words[0] != "poolwright" {
 			continue
 		}
@@ -36,7 +37,7 @@ func TestDocumentedCalibrations(t *testing.T) {
 		require.NoError(t, root.ExecuteContext(t.Context()), line)
 		assert.Contains(t, out.String(), "alphaMs", line)
 	}
-	assert.Equal(t, 5, commands)
+	assert.Equal(t, 9, commands)
 	assert.FileExists(t, "residuals.svg")
 }
 
