@@ -26,6 +26,11 @@ func readRecords(file string) (records, error) {
 	if err != nil {
 		return records{}, fmt.Errorf("%s: %w", file, err)
 	}
+	return recordsOf(file, all)
+}
+
+// recordsOf splits the header from the rows of a file.
+func recordsOf(file string, all [][]string) (records, error) {
 	if len(all) == 0 {
 		return records{}, fmt.Errorf("%s: no header", file)
 	}

@@ -74,23 +74,24 @@ func openLoopFitOf(fits []openLoopFit, r *openLoopRow) *openLoopFit {
 	return nil
 }
 
-// optimism returns by how much the predicted sustainable rate exceeds the row's. A row
-// that is not judged by its mean may have any TTFT up to the upper end of its
-// interval.
+// optimism returns by how much the predicted sustainable rate exceeds the row's, for its
+// mean TTFT. Of a row that is not judged by its mean only the interval is known: there
+// it is the least excess over TTFTs in the interval, that at its lower end. A right
+// model can do no better, since the rate at the upper end is higher than the row's.
 func (r *openLoopRow) optimism() float64 {
 	if r.precise() {
 		return relative(r.capacity, r.rate)
 	}
-	return relative(r.capacityUpper, r.rate)
+	return relative(r.capacityLower, r.rate)
 }
 
 // mostOptimistic returns the largest excess over all rows below saturation, bursty
 // ones included.
-func mostOptimistic(rows []openLoopRow) float64 {
+func mostOptimistic(rows []openLoopRow, excess func(*openLoopRow) float64) float64 {
 	most := math.Inf(-1)
 	for i := range rows {
 		if r := &rows[i]; r.load < 1 {
-			most = max(most, r.optimism())
+			most = max(most, excess(r))
 		}
 	}
 	return most

@@ -13,7 +13,7 @@ func (t target) met() bool { return t.measured <= t.bound }
 
 // targetTable lists targets.
 func targetTable(title string, targets []target) table {
-	t := table{title: title, columns: columns("error", "measured %", "target %", "met")}
+	t := table{title: title + ", %", columns: columns("error", "measured", "target", "met")}
 	for _, x := range targets {
 		met := "yes"
 		if !x.met() {

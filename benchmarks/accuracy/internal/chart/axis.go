@@ -3,6 +3,7 @@ package chart
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // place returns where a value lies between the ends of the axis, as a share within
@@ -32,7 +33,8 @@ func (a Axis) ticks() []float64 {
 	step := roundStep((a.High - a.Low) / mostTicks)
 	var ticks []float64
 	for k := math.Ceil(a.Low/step - 1e-9); k*step <= a.High*(1+1e-9)+1e-12; k++ {
-		ticks = append(ticks, k*step)
+		// Adding 0 makes a 0 of a negative 0.
+		ticks = append(ticks, k*step+0)
 	}
 	return ticks
 }
@@ -59,4 +61,7 @@ func roundStep(x float64) float64 {
 	return 10 * power
 }
 
-func label(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+// label writes a tick, large powers of ten as 1e5.
+func label(v float64) string {
+	return strings.Replace(strconv.FormatFloat(v, 'g', 4, 64), "e+0", "e", 1)
+}

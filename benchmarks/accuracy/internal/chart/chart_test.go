@@ -55,7 +55,7 @@ func TestPointsLieWhereTheirValuesSay(t *testing.T) {
 	f := figure(chart.Point{X: 0, Y: -50}, chart.Point{X: 1, Y: 50}, chart.Point{X: 0.5, Y: 0, Hollow: true})
 	svg := f.SVG()
 	// Two marks of the legend come first, a point of the other panel last.
-	assert.Equal(t, []string{"62.0", "366.0", "214.0", "138.0"}, attributes(t, svg, "circle", "cx")[2:])
+	assert.Equal(t, []string{"62.0", "358.0", "210.0", "136.0"}, attributes(t, svg, "circle", "cx")[2:])
 	assert.Equal(t, []string{"222.0", "34.0", "128.0", "175.0"}, attributes(t, svg, "circle", "cy")[2:])
 	assert.Equal(t, []string{"p c0", "p c0", "h c0", "p c1"}, attributes(t, svg, "circle", "class")[2:])
 }
@@ -63,8 +63,8 @@ func TestPointsLieWhereTheirValuesSay(t *testing.T) {
 func TestValuesBeyondTheAxisPointOutward(t *testing.T) {
 	f := figure(chart.Point{X: 0.5, Y: math.Inf(1)}, chart.Point{X: 0.5, Y: -80}, chart.Point{X: 0.5, Y: math.NaN()})
 	svg := f.SVG()
-	assert.Contains(t, svg, "M214.0 28.9L210.8 34.0H217.2Z", "upwards from the upper edge")
-	assert.Contains(t, svg, "M214.0 227.1L210.8 222.0H217.2Z", "downwards from the lower edge")
+	assert.Contains(t, svg, "M210.0 28.9L206.8 34.0H213.2Z", "upwards from the upper edge")
+	assert.Contains(t, svg, "M210.0 227.1L206.8 222.0H213.2Z", "downwards from the lower edge")
 	assert.Len(t, attributes(t, svg, "circle", "cx"), 3, "two marks of the legend and one point")
 	assert.NotContains(t, svg, "NaN")
 	assert.NotContains(t, svg, "Inf")
@@ -73,8 +73,9 @@ func TestValuesBeyondTheAxisPointOutward(t *testing.T) {
 func TestAxesHaveRoundTicks(t *testing.T) {
 	f := figure()
 	svg := f.SVG()
-	for _, tick := range []string{">0.2<", ">1<", ">-40<", ">40<", ">10<", ">1000<", ">1e+04<"} {
+	for _, tick := range []string{">0.2<", ">1<", ">-40<", ">40<", ">10<", ">1000<", ">1e4<", ">0<"} {
 		assert.Contains(t, svg, tick)
 	}
+	assert.NotContains(t, svg, ">-0<")
 	assert.Contains(t, svg, "ITL &lt; &#34;TTFT&#34; &amp; more")
 }

@@ -10,10 +10,9 @@ import (
 // Sizes in pixels.
 const (
 	panelWidth, panelHeight = 380, 270
-	left, right             = 62, 14
+	left, right             = 62, 22
 	top, bottom             = 34, 48
 	legendHeight            = 34
-	legendStep              = 150
 	radius                  = 3.2
 )
 
@@ -52,9 +51,10 @@ func (f *Figure) SVG() string {
 	fmt.Fprintf(&b, `<rect class="page" width="%d" height="%d"/>`+"\n", width, height)
 	fmt.Fprintf(&b, `<text class="title" x="12" y="22">%s</text>`+"\n", html.EscapeString(f.Title))
 	colour := map[string]int{}
-	for i, name := range f.names() {
+	names := f.names()
+	for i, name := range names {
 		colour[name] = i % colours
-		x := 18 + i*legendStep
+		x := 18 + i*(width-18)/len(names)
 		b.WriteString(mark(float64(x), legendHeight+10, 0, fmt.Sprintf("p c%d", colour[name])))
 		fmt.Fprintf(&b, `<text x="%d" y="%d">%s</text>`+"\n", x+10, legendHeight+14, html.EscapeString(name))
 	}
