@@ -130,6 +130,13 @@ bench: ## run the benchmarks
 bench-queueing: ## compare queueing with the formulation that it replaces; writes docs/benchmarks.md
 	page=$$(go -C benchmarks run ./queueing); tee docs/benchmarks.md <<< "$$page"
 
+# Third-party measurements, if there are any, are read from a folder beside the repository.
+DATA ?= ../shared/data
+
+.PHONY: accuracy
+accuracy: ## measure the model's accuracy; fails when a target is missed; writes docs/accuracy.md where DATA (../shared/data) exists
+	go -C benchmarks run ./accuracy -data "$(abspath $(DATA))" -docs ../docs
+
 .PHONY: clean
 clean: ## remove what was built here
 	rm -rf bin
