@@ -18,8 +18,8 @@ type options struct {
 	only []string
 	// details lists every point.
 	details bool
-	// lowOnly fits the profiles of the open-loop study to rows of low load only.
-	lowOnly bool
+	// otherShapes fits the profiles of the open-loop study to rows of other shapes too.
+	otherShapes bool
 	// half is the half of the simulated grid to judge; quick judges less of it.
 	half  string
 	quick bool
@@ -58,14 +58,14 @@ func parse(args []string, w io.Writer) (options, error) {
 	set.StringVar(&o.data, "data", "../../shared/data", "`folder` of third-party data, left out if absent")
 	only := set.String("only", "", "comma-separated `studies` to run: "+strings.Join(studyNames(), ", "))
 	set.BoolVar(&o.details, "v", false, "list every point")
-	set.BoolVar(&o.lowOnly, "low", false, "open-loop: one profile per machine, from rows of low load only")
+	set.BoolVar(&o.otherShapes, "other-shapes", false, "open-loop: fit to rows of other shapes too, not only to those of low load")
 	set.StringVar(&o.half, "half", reportHalf, "oracle: the `half` of the grid to judge, tuning or report")
 	set.BoolVar(&o.quick, "quick", false, "oracle: a smaller grid")
 	set.StringVar(&o.docs, "docs", "", "write the document into this `folder`; needs the third-party data and all studies")
 	if err := set.Parse(args); err != nil {
 		return o, err
 	}
-	if o.docs != "" && (*only != "" || o.quick || o.half != reportHalf || o.lowOnly) {
+	if o.docs != "" && (*only != "" || o.quick || o.half != reportHalf || o.otherShapes) {
 		return o, errors.New("-docs is of all studies as they are by default")
 	}
 	if o.half != tuningHalf && o.half != reportHalf {

@@ -115,13 +115,16 @@ func (r *openLoopRow) identifies(prompt int, lowOnly bool) bool {
 	return r.load <= lowLoad || !lowOnly && r.prompt != prompt
 }
 
-// measurement returns what a row tells a fit. What is asked of the model's mean ITL is
-// three times as strict as of its mean TTFT; a row's own interval adds to both.
+// fitTolerance is the relative error from which on a latency counts as an outlier of
+// a fit, beside a row's own interval.
+const fitTolerance = 0.01
+
+// measurement returns what a row tells a fit.
 func (r *openLoopRow) measurement() measurement {
 	return measurement{
 		condition: r.condition,
 		ttft:      r.ttft.mean, itl: r.itl.mean,
-		ttftTolerance: 0.03 + r.ttft.interval/r.ttft.mean,
-		itlTolerance:  0.01 + r.itl.interval/r.itl.mean,
+		ttftTolerance: fitTolerance + r.ttft.interval/r.ttft.mean,
+		itlTolerance:  fitTolerance + r.itl.interval/r.itl.mean,
 	}
 }

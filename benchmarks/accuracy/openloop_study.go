@@ -11,8 +11,12 @@ func openLoopStudy(o options) (*study, error) {
 	if err != nil {
 		return nil, err
 	}
-	fits, err := judgeOpenLoop(rows, o.lowOnly)
+	others := slices.Clone(rows)
+	fits, err := judgeOpenLoop(rows, !o.otherShapes)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := judgeOpenLoop(others, o.otherShapes); err != nil {
 		return nil, err
 	}
 	s := &study{
@@ -24,6 +28,7 @@ func openLoopStudy(o options) (*study, error) {
 		listings: []table{openLoopRows(rows)},
 		tables: []table{
 			openLoopProfiles(fits),
+			targetTable("The same with the other way to fit", openLoopTargets(others)),
 			optimismTable(rows),
 			errorTable("Errors over usable rows", usable(rows)),
 		},
@@ -39,9 +44,11 @@ func openLoopStudy(o options) (*study, error) {
 
 const openLoopAbout = `Steady states of an independent iteration-level simulator, one replica under Poisson
 and bursty arrivals. Sets ` + "`main` and `edge`" + ` are of one machine, ` + "`phys`, `edgephys` and `gamma`" + ` (bursty, ca² > 1) of
-another; ` + "`dist`" + ` has exponential output lengths. A profile is fitted to mean ITL and TTFT of rows of the same
-machine with other shapes, and of rows with a load of at most 0.25; bursty rows and those of random lengths never
-identify one. The rate of a row is the highest one at which the predicted mean TTFT is at most the row's.
+another; ` + "`dist`" + ` has exponential output lengths. One profile for each machine is
+fitted to mean ITL and TTFT of its rows with a load of at most 0.25: what is predicted at higher loads, under bursts and
+for random lengths no fit has seen. The other way to fit, with figures of its own, leaves out the shape that is judged and
+takes rows of the other shapes at all loads beside those of low load. Bursty rows and those of random lengths
+never identify a profile. The rate of a row is the highest one at which the predicted mean TTFT is at most the row's.
 
 A row is judged by its mean where load < 1 and the 95 % interval of its mean TTFT is within 5 %; the others are marked †.
 Optimism is the excess of the predicted rate over the row's, on all rows below saturation. Where a row is not judged by
