@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -35,11 +33,7 @@ func openLoopText(t *testing.T) string {
 // writeOpenLoop writes a folder of data with the given rows.
 func writeOpenLoop(t *testing.T, text string) string {
 	t.Helper()
-	data := t.TempDir()
-	require.NoError(t, os.Mkdir(filepath.Join(data, "measured"), 0o750))
-	file := filepath.Join(data, "measured", "simulated_open_loop.csv")
-	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	return data
+	return writeData(t, "measured/simulated_open_loop.csv", text)
 }
 
 func openLoopLine(t *testing.T, set string, shape [2]int, ca, load, interval float64) string {
