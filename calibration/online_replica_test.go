@@ -42,14 +42,12 @@ func scenarios() []scenario {
 	}
 	cached := varied(3000, 180)
 	cached.PrefixHitRatio = 0.6
-	long := varied(200, 700)
-	long.OutputSCV = 0.3
 	bursty := varied(700, 250)
 	bursty.ArrivalSCV = 3
 	return []scenario{
 		{"chat", queueing.Replica{Profile: small, MaxBatch: 128, MaxBatchedTokens: 8192}, varied(600, 250), limits(0.3, 0.02)},
 		{"long prompts", queueing.Replica{Profile: small, MaxBatch: 128, MaxBatchedTokens: 8192}, varied(3000, 150), limits(0.6, 0.04)},
-		{"long outputs", queueing.Replica{Profile: small, MaxBatch: 256, MaxBatchedTokens: 8192}, long, limits(0.3, 0.025)},
+		{"long outputs", queueing.Replica{Profile: small, MaxBatch: 256, MaxBatchedTokens: 8192}, varied(200, 700), limits(0.3, 0.025)},
 		{"large model", queueing.Replica{Profile: large, MaxBatch: 96, MaxBatchedTokens: 4096}, varied(800, 200), limits(1, 0.06)},
 		{"mixture of experts", queueing.Replica{Profile: experts, MaxBatch: 128, MaxBatchedTokens: 8192}, varied(500, 300), limits(0.4, 0.04)},
 		{"prefix cache", queueing.Replica{Profile: small, MaxBatch: 128, MaxBatchedTokens: 8192}, cached, limits(0.5, 0.03)},
