@@ -165,6 +165,9 @@ const (
 	ttftSpread = 0.6
 	// prefillSpread is of the prefills that meet one request.
 	prefillSpread = 0.7
+	// gaugeSpread is of a mean number running of 1 about the truth: with four samples
+	// in a window, half of that of a Poisson variable.
+	gaugeSpread = 0.5
 	// lagSpread is of the ITL of requests that stay for the whole window.
 	lagSpread = 0.05
 	// burstSpread is of the part of TTFT that depends on who arrived together, for
@@ -175,14 +178,17 @@ const (
 )
 
 // itlVariance returns the variance of log(observed ITL) about its prediction. It grows
-// with the share of time that goes into prefill, and with the share of the window that
-// a request stays: lengths are those of requests that finish, not of those that run.
+// with the share of time that goes into prefill, with that of the iteration which depends
+// on the number running, and with the share of the window that a request stays: lengths
+// are those of requests that finish, not of those that run.
 func (w *conditions) itlVariance(c *coefficients) float64 {
 	t := w.interval(c, w.running)
 	share := min(w.rate*w.prefill(c), mostPrefillShare)
 	prefill := prefillSpread * share / (1 - share)
 	lag := lagSpread * min(w.steps*t/w.window, 1)
-	return itlFloor*itlFloor + lag*lag +
+	varying := 1 - c[Alpha]/c.iteration(w.running, w.context)
+	gauge := gaugeSpread * varying / math.Sqrt(1+w.running)
+	return itlFloor*itlFloor + lag*lag + gauge*gauge +
 		itlSpread*itlSpread/(w.arrivals+w.running) +
 		prefill*prefill*(w.arrivalSCV+w.inputSCV)/max(w.arrivals, 1)
 }

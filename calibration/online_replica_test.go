@@ -20,7 +20,12 @@ type scenario struct {
 	replica queueing.Replica
 	shape   queueing.Shape
 	limits  []queueing.Limit
+	// scraped: the number running is a gauge, of which scrapes samples are taken in
+	// each window, and the number waiting is not known.
+	scraped bool
 }
+
+const scrapes = 4
 
 // scenarios are of the sizes that models of 8 to 70 billion parameters have on one to
 // eight accelerators.
@@ -45,14 +50,14 @@ func scenarios() []scenario {
 	bursty := varied(700, 250)
 	bursty.ArrivalSCV = 3
 	return []scenario{
-		{"chat", queueing.Replica{Profile: small, MaxBatch: 128, MaxBatchedTokens: 8192}, varied(600, 250), limits(0.3, 0.02)},
-		{"long prompts", queueing.Replica{Profile: small, MaxBatch: 128, MaxBatchedTokens: 8192}, varied(3000, 150), limits(0.6, 0.04)},
-		{"long outputs", queueing.Replica{Profile: small, MaxBatch: 256, MaxBatchedTokens: 8192}, varied(200, 700), limits(0.3, 0.025)},
-		{"large model", queueing.Replica{Profile: large, MaxBatch: 96, MaxBatchedTokens: 4096}, varied(800, 200), limits(1, 0.06)},
-		{"mixture of experts", queueing.Replica{Profile: experts, MaxBatch: 128, MaxBatchedTokens: 8192}, varied(500, 300), limits(0.4, 0.04)},
-		{"prefix cache", queueing.Replica{Profile: small, MaxBatch: 128, MaxBatchedTokens: 8192}, cached, limits(0.5, 0.03)},
-		{"bursts", queueing.Replica{Profile: small, MaxBatch: 128, MaxBatchedTokens: 8192}, bursty, limits(0.4, 0.025)},
-		{"blocking prefill", queueing.Replica{Profile: small, MaxBatch: 128, MaxBatchedTokens: 8192, PrefillMode: queueing.Blocking}, varied(600, 250), limits(0.4, 0.03)},
+		{name: "chat", replica: queueing.Replica{Profile: small, MaxBatch: 128, MaxBatchedTokens: 8192}, shape: varied(600, 250), limits: limits(0.3, 0.02)},
+		{name: "long prompts", replica: queueing.Replica{Profile: small, MaxBatch: 128, MaxBatchedTokens: 8192}, shape: varied(3000, 150), limits: limits(0.6, 0.04)},
+		{name: "long outputs", replica: queueing.Replica{Profile: small, MaxBatch: 256, MaxBatchedTokens: 8192}, shape: varied(200, 700), limits: limits(0.3, 0.025)},
+		{name: "large model", replica: queueing.Replica{Profile: large, MaxBatch: 96, MaxBatchedTokens: 4096}, shape: varied(800, 200), limits: limits(1, 0.06)},
+		{name: "mixture of experts", replica: queueing.Replica{Profile: experts, MaxBatch: 128, MaxBatchedTokens: 8192}, shape: varied(500, 300), limits: limits(0.4, 0.04)},
+		{name: "prefix cache", replica: queueing.Replica{Profile: small, MaxBatch: 128, MaxBatchedTokens: 8192}, shape: cached, limits: limits(0.5, 0.03)},
+		{name: "bursts", replica: queueing.Replica{Profile: small, MaxBatch: 128, MaxBatchedTokens: 8192}, shape: bursty, limits: limits(0.4, 0.025)},
+		{name: "blocking prefill", replica: queueing.Replica{Profile: small, MaxBatch: 128, MaxBatchedTokens: 8192, PrefillMode: queueing.Blocking}, shape: varied(600, 250), limits: limits(0.4, 0.03)},
 	}
 }
 
@@ -88,20 +93,24 @@ func produce(t testing.TB, s scenario, phases []replica.Phase, seed uint64, wind
 	defer stop()
 	req, more := next()
 	var before replica.Totals
-	for i := range log {
-		end := float64(i+1) * minute
+	for k := range windows * scrapes {
+		end := float64(k+1) * minute / scrapes
+		w := &log[k/scrapes]
 		for more && req.Arrival < end {
 			log.stepUntil(server, req.Arrival)
 			require.Equal(t, replica.Accepted, server.Arrive(req))
-			log[i].arrived++
+			w.arrived++
 			req, more = next()
 		}
 		log.stepUntil(server, end)
-		log[i].totals = server.Totals().Since(before)
-		before = server.Totals()
+		w.running += float64(server.Running()) / scrapes
+		if k%scrapes == scrapes-1 {
+			w.totals = server.Totals().Since(before)
+			before = server.Totals()
+		}
 	}
 	log.stepUntil(server, math.Inf(1))
-	return log.observations()
+	return log.observations(s.scraped)
 }
 
 // windowLog is what the metrics of a server count in one window: vLLM counts lengths
@@ -109,6 +118,7 @@ func produce(t testing.TB, s scenario, phases []replica.Phase, seed uint64, wind
 type windowLog struct {
 	shape          queueing.Shape
 	totals         replica.Totals
+	running        float64
 	arrived        int
 	finished       int
 	input, output  float64
@@ -155,7 +165,7 @@ func (l windowLogs) record(c *replica.Completion) {
 	}
 }
 
-func (l windowLogs) observations() []calibration.Observation {
+func (l windowLogs) observations(scraped bool) []calibration.Observation {
 	all := make([]calibration.Observation, len(l))
 	for i, w := range l {
 		all[i] = calibration.Observation{
@@ -171,6 +181,9 @@ func (l windowLogs) observations() []calibration.Observation {
 			PrefixHitRatio: calibration.Of(w.shape.PrefixHitRatio),
 			ITL:            calibration.Of(w.spaced / w.tokens),
 			TTFT:           calibration.Of(w.ttft / float64(w.first)),
+		}
+		if scraped {
+			all[i].Running, all[i].Waiting = calibration.Of(w.running), calibration.Quantity{}
 		}
 	}
 	return all
