@@ -68,7 +68,7 @@ func oraclePoints(cases []judgedCase) []seriesPoint {
 
 // judgeOracle simulates and predicts the cases of a half.
 func judgeOracle(o options) ([]judgedCase, error) {
-	size, e := 192, effort{2e5, 4e6}
+	size, e := 192, effort{2e5, 8e6}
 	if o.quick {
 		size, e = 48, effort{5e4, 1e6}
 	}
