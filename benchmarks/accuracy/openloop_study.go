@@ -31,6 +31,7 @@ func openLoopStudy(o options) (*study, error) {
 			targetTable("The same with the other way to fit", openLoopTargets(others)),
 			optimismTable(rows),
 			errorTable("Errors over usable rows", usable(rows)),
+			errorTable("Errors over usable rows without those of low load that are fitted", unseen(rows)),
 		},
 	}
 	for _, set := range openLoopSets(rows) {
@@ -96,6 +97,11 @@ func usable(rows []openLoopRow) []*point {
 		}
 	}
 	return points
+}
+
+// unseen returns the usable points that identify no profile where only low loads do.
+func unseen(rows []openLoopRow) []*point {
+	return usable(slices.DeleteFunc(slices.Clone(rows), func(r openLoopRow) bool { return r.identifies(0, true) }))
 }
 
 func openLoopSets(rows []openLoopRow) []string {
