@@ -152,7 +152,7 @@ func (f *Filter) compare(s *LatencyState, observed Quantity, w *conditions, metr
 	} else {
 		m.variance *= mistrust(&i)
 	}
-	f.learn(&m)
+	f.learn(&m, &i)
 	return r
 }
 

@@ -76,9 +76,7 @@ func requireSane(t testing.TB, r queueing.Replica, before, after calibration.Fil
 // signs, and requires the capacity to be within 5 % after 60 windows of a minute.
 func TestFilterConverges(t *testing.T) {
 	for _, s := range scenarios() {
-		for seed := range uint64(2) {
-			t.Run(fmt.Sprintf("%s/%d", s.name, seed), func(t *testing.T) { requireConvergence(t, s, seed) })
-		}
+		t.Run(s.name, func(t *testing.T) { requireConvergence(t, s, 0, 1) })
 	}
 }
 
@@ -86,15 +84,16 @@ func TestFilterConverges(t *testing.T) {
 func TestFilterConvergesOnGauges(t *testing.T) {
 	for _, s := range scenarios() {
 		s.scraped = true
-		t.Run(s.name, func(t *testing.T) { requireConvergence(t, s, 2) })
+		t.Run(s.name, func(t *testing.T) { requireConvergence(t, s, 1, 5) })
 	}
 }
 
-func requireConvergence(t *testing.T, s scenario, seed uint64) {
+// requireConvergence starts from every step-th combination of signs.
+func requireConvergence(t *testing.T, s scenario, seed uint64, step int) {
 	t.Helper()
 	observations := observe(t, s, windows, seed)
 	worstBefore, worst := 0.0, 0.0
-	for pattern := range signPatterns {
+	for pattern := 0; pattern < signPatterns; pattern += step {
 		f := newFilter(t, s, wrong(s.replica.Profile, pattern))
 		worstBefore = max(worstBefore, math.Abs(capacityError(t, s, f.Profile())))
 		for _, o := range observations {
@@ -114,9 +113,9 @@ func TestFilterWithstandsCorruption(t *testing.T) {
 		for _, s := range scenarios() {
 			t.Run(fmt.Sprintf("%s/%v", s.name, share), func(t *testing.T) {
 				worst := 0.0
-				for seed := range uint64(4) {
+				for seed := range uint64(3) {
 					clean := observe(t, s, windows, seed)
-					for pattern := int(seed); pattern < signPatterns; pattern += 8 {
+					for pattern := int(seed); pattern < signPatterns; pattern += 24 {
 						f := newFilter(t, s, wrong(s.replica.Profile, pattern))
 						r := s.replica
 						r.Profile = wrong(s.replica.Profile, pattern)

@@ -52,20 +52,24 @@ func (f *Filter) innovate(m *measurement) innovation {
 // relinearizations is how often an update is repeated about its own result.
 const relinearizations = 3
 
-// learn updates the estimate by a measurement. The update is shortened where it would
+// learn updates the estimate by a measurement with its first linearization. The update is shortened where it would
 // move a coefficient too far; Joseph's form of the covariance is right for any gain,
 // also the shortened one: R. S. Bucy and P. D. Joseph, "Filtering for Stochastic
 // Processes with Applications to Guidance" (1968).
-func (f *Filter) learn(m *measurement) {
+func (f *Filter) learn(m *measurement, first *innovation) {
 	start, bound := f.state.Logarithms, math.Log(f.config.MostChange)
 	var sensitivity, gain, step [terms]float64
-	for range relinearizations {
-		i := f.innovate(m)
+	i := *first
+	for n := range relinearizations {
+		if n > 0 {
+			i = f.innovate(m)
+		}
 		sensitivity = i.sensitivity
 		gain = times(&f.state.Covariance, &sensitivity)
+		explained := max(dot(&gain, &sensitivity), 0)
 		residual := i.value + dot(&sensitivity, &step)
 		for t := range gain {
-			gain[t] /= i.deviation * i.deviation
+			gain[t] /= explained + m.variance
 			step[t] = clamp(gain[t]*residual, 2*bound)
 			f.state.Logarithms[t] = clamp(start[t]+step[t], bound)
 		}

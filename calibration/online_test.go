@@ -254,12 +254,12 @@ func TestFilterFindsUnknownCoefficient(t *testing.T) {
 	require.InDelta(t, 0, capacityError(t, s, f.Profile()), acceptable)
 }
 
-// TestFilterKeepsQuiet: a replica that is as its profile says raises no alarm in a
-// day and changes nothing.
+// TestFilterKeepsQuiet: a replica that is as its profile says raises no alarm in
+// half a day and changes nothing.
 func TestFilterKeepsQuiet(t *testing.T) {
 	for _, s := range scenarios()[:6] {
 		f := newFilter(t, s, s.replica.Profile)
-		for i, o := range observe(t, s, 24*windows, 8) {
+		for i, o := range observe(t, s, 12*windows, 8) {
 			var r calibration.Report
 			f, r = f.Observe(o)
 			require.False(t, r.ITL.Drift.Alarm || r.TTFT.Drift.Alarm, "%s, window %d: %+v", s.name, i, r)
