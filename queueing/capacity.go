@@ -1,10 +1,17 @@
 package queueing
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // roundingError is the relative excess over a limit that is put down to rounding:
 // a latency that does not depend on load and equals its limit holds it.
 const roundingError = 1e-12
+
+// touching is the relative distance at which a limit counts as reached. A latency that
+// jumps over its limit does not come that close.
+const touching = 1e-9
 
 // Capacity returns the highest arrival rate at which every limit holds, up to
 // 0.999·μ(B). The error joins one error for each malformed limit.
@@ -17,8 +24,8 @@ const roundingError = 1e-12
 // tokens per second stands for 0.9 times the highest rate, and under [LLMDV0] blocked
 // requests do not count.
 //
-// Latency rises with load, so each limit has one rate beyond which it fails; it is
-// found by root finding in about ten evaluations. Of equally strict limits the
+// Latency rises with load, so there is one rate beyond which a limit fails; it is
+// found by root finding in about eight evaluations. Of equally strict limits the
 // first one binds.
 func (s *Station) Capacity(slo SLO) (Capacity, error) {
 	if err := slo.validate(); err != nil {
@@ -27,58 +34,129 @@ func (s *Station) Capacity(slo SLO) (Capacity, error) {
 	if s.unservable != "" {
 		return Capacity{Unservable: s.unservable}, nil
 	}
-	c := Capacity{
-		Feasible:       true,
-		Rate:           Rate(s.mostRate()),
-		SaturationRate: s.SaturationRate(),
+	c := Capacity{Feasible: true, SaturationRate: s.SaturationRate()}
+	least, most := s.leastRate(), s.mostRate()
+	if limit, ok := s.tokenRateLimit(slo); ok {
+		most *= s.sizing.tokenRateLoad
+		c.Bound, c.Binding = true, limit
 	}
-	for _, limit := range slo.Limits {
-		rate, feasible := s.sustain(limit, float64(c.Rate))
-		if !feasible {
-			return Capacity{
-				SaturationRate: c.SaturationRate,
-				Bound:          true,
-				Binding:        limit,
-				Best:           s.best(limit),
-			}, nil
-		}
-		if Rate(rate) < c.Rate {
-			c.Rate, c.Bound, c.Binding = Rate(rate), true, limit
-		}
+	upper := s.excess(slo, everyLimit, most)
+	if upper.failing == 0 {
+		c.Rate, c.Served = Rate(most), Rate(upper.throughput)
+		return c, nil
 	}
-	c.Served = s.Evaluate(c.Rate).Throughput
+	// A limit that is reached exactly at the highest rate holds, and rounding at lower
+	// rates must not make it fail.
+	searched := everyLimit &^ upper.reached
+	lower := s.excess(slo, searched, least)
+	if lower.failing != 0 || least >= most {
+		return s.infeasible(slo.Limits[lower.first()]), nil
+	}
+	rate := findRoot(func(rate float64) float64 {
+		e := s.excess(slo, searched, rate)
+		if e.value <= 0 {
+			lower = e
+		} else {
+			upper = e
+		}
+		return e.value
+	}, least, most, min(lower.value, 0), upper.value)
+	c.Bound, c.Binding = true, slo.Limits[upper.limit]
+	if lower.value > -touching {
+		c.Binding = slo.Limits[lower.limit]
+	}
+	if rate == 0 {
+		return s.infeasible(c.Binding), nil
+	}
+	c.Rate, c.Served = Rate(rate), Rate(lower.throughput)
 	return c, nil
+}
+
+// tokenRateLimit returns the first limit that stands for a share of the highest rate.
+func (s *Station) tokenRateLimit(slo SLO) (Limit, bool) {
+	for _, limit := range slo.Limits {
+		if s.standsForLoad(limit) {
+			return limit, true
+		}
+	}
+	return Limit{}, false
+}
+
+func (s *Station) standsForLoad(l Limit) bool {
+	return l.Metric == TokensPerSecond && s.sizing.tokenRateLoad > 0
+}
+
+// infeasible returns the capacity where a limit fails at the least rate already.
+func (s *Station) infeasible(limit Limit) Capacity {
+	return Capacity{
+		SaturationRate: s.SaturationRate(),
+		Bound:          true,
+		Binding:        limit,
+		Best:           s.best(limit),
+	}
 }
 
 // leastRate and mostRate bound the arrival rates that Capacity considers.
 func (s *Station) leastRate() float64 { return s.sizing.leastLoad * s.chain.rate[1] }
 func (s *Station) mostRate() float64  { return mostLoad * s.chain.saturation() }
 
-// sustain returns the highest rate up to most at which a limit holds, and false if
-// there is none.
-func (s *Station) sustain(limit Limit, most float64) (rate float64, feasible bool) {
-	if limit.Metric == TokensPerSecond && s.sizing.tokenRateLoad > 0 {
-		return min(most, s.sizing.tokenRateLoad*s.mostRate()), true
-	}
-	excess := func(rate float64) float64 { return s.excess(limit, rate) }
-	atMost := excess(most)
-	if atMost <= roundingError {
-		return most, true
-	}
-	least := s.leastRate()
-	atLeast := excess(least)
-	if atLeast > roundingError || least >= most {
-		return 0, false
-	}
-	rate = findRoot(excess, least, most, min(atLeast, 0), atMost)
-	return rate, rate > 0
+// mostLimits is the number of limits that an SLO may have.
+const mostLimits = 64
+
+// limitSet is a set of limits of an SLO, bit i for limit i.
+type limitSet uint64
+
+// everyLimit is the set of all limits.
+const everyLimit = ^limitSet(0)
+
+func (l limitSet) has(i int) bool { return l>>i&1 != 0 }
+
+// excess tells how far limits are from being reached at a rate.
+type excess struct {
+	// value is the largest of all: positive if a limit fails. It is logarithmic, which
+	// makes it close to linear in the rate, also near saturation.
+	value float64
+	// limit is the first limit with that value.
+	limit int
+	// failing are those that fail by more than rounding, reached those that are reached
+	// but for rounding.
+	failing, reached limitSet
+	throughput       float64
 }
 
-// excess is positive where a limit fails at a rate. Logarithms make it close to
-// linear in the rate, also near saturation.
-func (s *Station) excess(limit Limit, rate float64) float64 {
+// first returns the first limit that fails, or else the one closest to it.
+func (e *excess) first() int {
+	if e.failing == 0 {
+		return e.limit
+	}
+	return bits.TrailingZeros64(uint64(e.failing))
+}
+
+// excess looks at some limits of an SLO.
+func (s *Station) excess(slo SLO, among limitSet, rate float64) excess {
 	state := s.chain.solve(rate)
 	l := s.model.latencies(state)
+	e := excess{value: math.Inf(-1), throughput: state.throughput}
+	for i := range slo.Limits {
+		if !among.has(i) || s.standsForLoad(slo.Limits[i]) {
+			continue
+		}
+		value := s.excessOf(&slo.Limits[i], &state, &l)
+		switch {
+		case value > roundingError:
+			e.failing |= 1 << i
+		case value >= -roundingError:
+			e.reached |= 1 << i
+		}
+		if value > e.value {
+			e.value, e.limit = value, i
+		}
+	}
+	return e
+}
+
+// excessOf is positive where one limit fails in a state.
+func (s *Station) excessOf(limit *Limit, state *steadyState, l *latencies) float64 {
 	latency := l.of(limit.Metric)
 	value := limit.Value
 	if limit.Metric == TokensPerSecond {
@@ -99,14 +177,14 @@ func boundedLog(x float64) float64 { return max(math.Log(x), -50) }
 
 // of returns the distribution that a metric is about: for tokens per second that of
 // its reciprocal.
-func (l *latencies) of(m Metric) Latency {
+func (l *latencies) of(m Metric) *Latency {
 	switch m {
 	case TTFT:
-		return l.ttft
+		return &l.ttft
 	case E2E:
-		return l.e2e
+		return &l.e2e
 	default:
-		return l.itl
+		return &l.itl
 	}
 }
 

@@ -152,6 +152,24 @@ queueing: slo.limits[2]: limit -3 is not positive and finite
 queueing: slo.limits[3]: limit +Inf is not positive and finite`)
 }
 
+// TestCapacityOfManyLimits: the last one counts as the first, and there is an end.
+func TestCapacityOfManyLimits(t *testing.T) {
+	s := station(t, queueing.Replica{
+		Profile: queueing.Profile{Alpha: 0.01, Beta: 0.001}, MaxBatch: 64,
+	}, poisson(0, 100))
+	limits := make([]queueing.Limit, 64)
+	for i := range limits {
+		limits[i] = queueing.Limit{Metric: queueing.ITL, Value: 0.03}
+	}
+	limits[63].Value = 0.02
+	c := capacity(t, s, limits...)
+	require.Equal(t, limits[63], c.Binding)
+	require.Equal(t, capacity(t, s, limits[63]).Rate, c.Rate)
+
+	_, err := s.Capacity(queueing.SLO{Limits: append(limits, limits[0])})
+	require.EqualError(t, err, "queueing: slo.limits: 65 of them, want at most 64")
+}
+
 func TestLimitString(t *testing.T) {
 	for want, l := range map[string]queueing.Limit{
 		"ttft.mean":           {Metric: queueing.TTFT},

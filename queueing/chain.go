@@ -1,14 +1,19 @@
 package queueing
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
-	// negligible is the share of the largest state weight below which the
-	// remaining states of a unimodal distribution change no sum.
-	negligible = 1e-22
+	// negligible is the share of a sum below which the weights that are still to
+	// come, each smaller than the one before, are left out.
+	negligible = 1e-16
+	// vanishing is a weight that is too close to underflow to go on from.
+	vanishing = 1e-250
 	// leastRatio and mostRatio bound λ/μ(1) and λ/μ(B): loads beyond them are
 	// treated as no load and as this overload, so that nothing underflows or overflows.
-	leastRatio = 1e-100
+	leastRatio = 1e-30
 	mostRatio  = 1e15
 )
 
@@ -16,16 +21,16 @@ const (
 // μ(n) with n inside, constant from the batch limit B on. States run to B plus
 // the waiting places.
 type chain struct {
-	// rate[n] is μ(n) for n = 1 … B; rate[0] is unused.
+	// rate[n] is μ(n) for n = 1 … B; rate[0] is 0.
 	rate []float64
-	// period[n] is 1/μ(n).
-	period []float64
-	// logWeight[n] is -Σ_{i≤n} log μ(i), for n = 0 … B.
-	logWeight []float64
-	// places is the number of waiting places, +Inf if unlimited.
-	places float64
 	// monotone: μ never falls with n, so state probabilities have one mode.
 	monotone bool
+	// most[n] is the highest μ(i) with i ≤ n, least[n] the lowest with n ≤ i < B. Both
+	// are rate itself if monotone.
+	most, least []float64
+	body        body
+	// places is the number of waiting places, +Inf if unlimited.
+	places float64
 }
 
 // steadyState is what the chain says about one arrival rate.
@@ -43,25 +48,32 @@ type steadyState struct {
 	wait    queueWait
 }
 
-// newChain computes the products that all arrival rates share. serviceTime gives
-// τ(n) > 0 for n = 1 … batch.
+// newChain prepares what all arrival rates share. serviceTime gives τ(n) > 0 for
+// n = 1 … batch.
 func newChain(batch int, places float64, serviceTime func(n int) float64) chain {
-	c := chain{
-		rate:      make([]float64, batch+1),
-		period:    make([]float64, batch+1),
-		logWeight: make([]float64, batch+1),
-		places:    places,
-		monotone:  true,
-	}
+	c := chain{rate: make([]float64, batch+1), monotone: true, places: places}
 	for n := 1; n <= batch; n++ {
-		c.period[n] = serviceTime(n) / float64(n)
-		c.rate[n] = 1 / c.period[n]
-		c.logWeight[n] = c.logWeight[n-1] + math.Log(c.period[n])
-		if n > 1 && c.rate[n] < c.rate[n-1] {
-			c.monotone = false
-		}
+		c.rate[n] = float64(n) / serviceTime(n)
+		c.monotone = c.monotone && c.rate[n] >= c.rate[n-1]
 	}
+	c.most, c.least = c.rate[:batch], c.rate[:batch]
+	if !c.monotone {
+		c.most, c.least = envelopes(c.rate[:batch])
+	}
+	c.body = newBody(c.rate)
 	return c
+}
+
+// envelopes returns the highest rate up to each state and the lowest from it on.
+func envelopes(rate []float64) (most, least []float64) {
+	most, least = slices.Clone(rate), slices.Clone(rate)
+	for n := 1; n < len(rate); n++ {
+		most[n] = max(most[n], most[n-1])
+	}
+	for n := len(rate) - 2; n > 0; n-- {
+		least[n] = min(least[n], least[n+1])
+	}
+	return most, least
 }
 
 func (c *chain) batch() int { return len(c.rate) - 1 }
@@ -75,162 +87,145 @@ func (c *chain) saturated(arrivals float64) bool {
 }
 
 // solve returns the steady state at an arrival rate that does not saturate the
-// chain; a rate that is not positive is none. The time taken does not depend on the number of waiting places: from B
-// on the state probabilities are geometric.
+// chain; a rate that is not positive is none. The time taken does not depend on the
+// number of waiting places: from B on the state probabilities are geometric.
 func (c *chain) solve(arrivals float64) steadyState {
 	if !(arrivals > 0) {
 		arrivals = 0
 	}
 	if arrivals < leastRatio*c.rate[1] {
-		return steadyState{throughput: arrivals, empty: 1, open: 1, idle: 1, service: c.period[1]}
+		return steadyState{throughput: arrivals, empty: 1, open: 1, idle: 1, service: 1 / c.rate[1]}
 	}
-	arrivals = min(arrivals, mostRatio*c.saturation())
-
-	batch := float64(c.batch())
-	logArrivals := math.Log(arrivals)
-	below := c.sumBelowBatch(arrivals, logArrivals)
-	logFull := batch*logArrivals + c.logWeight[c.batch()]
-	tail := newTail(arrivals, c.saturation(), c.places, logFull)
+	saturation := c.saturation()
+	arrivals = min(arrivals, mostRatio*saturation)
+	tail := newTail(arrivals, saturation, c.places)
+	low, mode, high := c.modes(arrivals)
+	body := c.body.sum(arrivals/saturation, tail.logRatio, low, mode, high)
+	top := tail.topWeight(body.full, body.logFull)
 
 	// All weights are taken relative to the largest.
-	reference := max(below.logScale, tail.logScale)
-	belowScale := math.Exp(below.logScale - reference)
-	tailScale := math.Exp(tail.logScale - reference)
-	belowTotal := belowScale * below.total
+	bodyScale, tailScale := 1.0, top
+	if top > 1 {
+		bodyScale, tailScale = 1/top, 1
+	}
+	bodyTotal := bodyScale * body.total
 	tailTotal := tailScale * tail.total
-	total := belowTotal + tailTotal
-	accepted := belowTotal + tailScale*tail.accepted
+	accepted := bodyTotal + tailScale*tail.accepted
+	share, acceptedShare := 1/(bodyTotal+tailTotal), 1/accepted
 
 	var s steadyState
-	s.throughput = arrivals * accepted / total
-	// Moments around the mode of the states below B lose no digits.
-	mode := float64(below.mode)
-	first := (belowScale*below.first + (batch-mode)*tailTotal) / total
-	second := (belowScale*below.second + (batch-mode)*(batch-mode)*tailTotal) / total
-	s.running = mode + first
+	s.throughput = arrivals * accepted * share
+	// Moments around a state close to the mode lose no digits.
+	beyond := float64(c.batch()) - body.origin
+	first := (bodyScale*body.first + beyond*tailTotal) * share
+	second := (bodyScale*body.second + beyond*beyond*tailTotal) * share
+	s.running = body.origin + first
 	s.runningVariance = max(second-first*first, 0)
-	s.queued = tailScale * tail.waiting / total
-	s.empty = math.Exp(-reference) / total
-	s.blocked = tailScale * tail.top / total
-	s.open = belowTotal / accepted
-	s.idle = math.Exp(-reference) / accepted
+	s.queued = tailScale * tail.waiting * share
+	s.empty = bodyScale * body.empty * share
+	s.blocked = tailScale * tail.blocked * share
+	s.open = bodyTotal * acceptedShare
+	s.idle = bodyScale * body.empty * acceptedShare
 	s.service = s.running / s.throughput
-	s.wait = newQueueWait(tail, c.saturation(), c.places)
-	s.wait.probability = tailScale * tail.accepted / accepted
+	s.wait = newQueueWait(tail, saturation, c.places)
+	s.wait.probability = tailScale * tail.accepted * acceptedShare
 	return s
 }
 
-// bodySum sums the weights λ^n/(μ(1)…μ(n)) of the states below B, in units of
-// e^logScale, with n counted from the mode.
-type bodySum struct {
-	mode                 int
-	logScale             float64
-	total, first, second float64
-}
-
-// sumBelowBatch walks from the most likely state below B to both sides by the
-// ratios of neighbouring weights, which needs no exponential per state, and stops
-// where nothing is left to add.
-func (c *chain) sumBelowBatch(arrivals, logArrivals float64) bodySum {
-	mode := c.mode(arrivals, logArrivals)
-	stop := negligible
-	if !c.monotone {
-		stop = -1
-	}
-	total, first, second := 1.0, 0.0, 0.0
-	weight, distance := 1.0, 0.0
-	for _, period := range c.period[mode+1 : c.batch()] {
-		weight *= arrivals * period
-		distance++
-		moment := weight * distance
-		total += weight
-		first += moment
-		second += moment * distance
-		if weight < stop {
-			break
-		}
-	}
-	gap := 1 / arrivals
-	weight, distance = 1, 0
-	for n := mode; n > 0; n-- {
-		weight *= c.rate[n] * gap
-		distance--
-		moment := weight * distance
-		total += weight
-		first += moment
-		second += moment * distance
-		if weight < stop {
-			break
-		}
-	}
-	return bodySum{
-		mode:     mode,
-		logScale: float64(mode)*logArrivals + c.logWeight[mode],
-		total:    total,
-		first:    first,
-		second:   second,
-	}
-}
-
-// mode returns the most likely state below B.
-func (c *chain) mode(arrivals, logArrivals float64) int {
+// modes returns the most likely state below B and the states that it lies between:
+// up to low weights only rise, from high on they only fall.
+func (c *chain) modes(arrivals float64) (low, mode, high int) {
+	low = lastUpTo(c.most, arrivals)
 	if c.monotone {
-		low, high := 0, c.batch()-1
-		for low < high {
-			middle := (low + high + 1) / 2
-			if c.rate[middle] <= arrivals {
-				low = middle
-			} else {
-				high = middle - 1
-			}
-		}
-		return low
+		return low, low, low
 	}
-	best, bestWeight := 0, 0.0
-	for n := 1; n < c.batch(); n++ {
-		if weight := float64(n)*logArrivals + c.logWeight[n]; weight > bestWeight {
-			best, bestWeight = n, weight
+	high = lastUpTo(c.least, arrivals)
+	mode = low
+	// weight is relative to the mode; it is times vanishing once more for each step
+	// of depth.
+	weight, depth := 1.0, 0
+	for n := low + 1; n <= high; n++ {
+		weight *= arrivals / c.rate[n]
+		switch {
+		case weight < vanishing:
+			weight, depth = weight/vanishing, depth+1
+		case weight > 1 && depth == 0:
+			mode, weight = n, 1
+		case weight > 1:
+			weight, depth = weight*vanishing, depth-1
 		}
 	}
-	return best
+	return low, mode, high
 }
 
-// tailSum sums the weights of the states from B on, in units of e^logScale.
+// lastUpTo returns the last index at which rising values, the first of which is 0,
+// are at most x.
+func lastUpTo(values []float64, x float64) int {
+	low, high := 0, len(values)
+	for high-low > 1 {
+		middle := int(uint(low+high) / 2)
+		if values[middle] <= x {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// tailSum sums the weights of the states from B on, relative to the largest: the
+// first one or, when overloaded, the last.
 type tailSum struct {
-	logScale float64
 	// total is over all states, accepted over those in which an arrival is
-	// accepted, top is the weight of the last state.
-	total, accepted, top float64
+	// accepted, blocked is the weight of the last state.
+	total, accepted, blocked float64
 	// waiting is the sum of weights times the number of waiting requests.
 	waiting float64
 	// seen describes the number of waiting requests that an accepted one meets.
 	seen geometric
 	// logRatio is log(λ/μ(B)).
 	logRatio float64
+	// places is the number of waiting places.
+	places float64
 }
 
-// newTail sums the geometric tail. logFull is the logarithm of the weight of
-// state B.
-func newTail(arrivals, saturation, places, logFull float64) tailSum {
+// newTail sums the geometric tail.
+func newTail(arrivals, saturation, places float64) tailSum {
 	ratio := arrivals / saturation
-	t := tailSum{logScale: logFull, logRatio: math.Log(ratio)}
+	t := tailSum{places: places}
 	if ratio > 0.5 {
 		t.logRatio = math.Log1p((arrivals - saturation) / saturation)
+	} else {
+		t.logRatio = math.Log(ratio)
 	}
 	if t.logRatio <= 0 {
 		t.seen = newGeometric(-t.logRatio, (saturation-arrivals)/arrivals, places)
 		t.accepted = t.seen.sum
 		t.total = 1 + ratio*t.accepted
-		t.top = math.Exp(t.logRatio * places)
+		t.blocked = t.seen.decay
 	} else {
-		// Overloaded: counted down from the last state, which is the most likely.
-		t.logScale += t.logRatio * places
+		// Counted down from the last state, which is the most likely.
 		t.seen = newGeometric(t.logRatio, (arrivals-saturation)/saturation, places)
 		t.seen.mean = max(places-1-t.seen.mean, 0)
 		t.accepted = t.seen.sum / ratio
 		t.total = 1 + t.accepted
-		t.top = 1
+		t.blocked = 1
 	}
 	t.waiting = ratio * t.accepted * (t.seen.mean + 1)
 	return t
+}
+
+// topWeight returns the weight of the largest state of the tail, given that of state
+// B or, where that is 0, its logarithm.
+func (t *tailSum) topWeight(full, logFull float64) float64 {
+	overloaded := t.logRatio > 0
+	switch {
+	case full > 0 && overloaded:
+		return full / t.seen.decay
+	case full > 0:
+		return full
+	case overloaded:
+		return math.Exp(logFull + t.logRatio*t.places)
+	}
+	return math.Exp(logFull)
 }

@@ -96,6 +96,47 @@ func TestChainEqualsOracle(t *testing.T) {
 	require.Less(t, unimodal, 1999)
 }
 
+// fallingChain has service rates that rise, zigzag and fall, so that there can be
+// several modes far apart.
+func fallingChain(r *rand.Rand) chain {
+	batch := 1 + r.IntN(700)
+	peak := 1 + r.Float64()*float64(batch)
+	fall, zigzag := 3*r.Float64(), r.Float64()/2
+	return newChain(batch, float64(r.IntN(300)), func(n int) float64 {
+		beyond := max(float64(n)-peak, 0) / float64(batch)
+		return 1 + 0.01*float64(n)*(1+fall*beyond) + zigzag*float64(n%3)
+	})
+}
+
+// TestChainWithSeveralModes compares small probabilities as well, relative to their size.
+func TestChainWithSeveralModes(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	apart := 0
+	for range 500 {
+		c := fallingChain(r)
+		rates := c.rate[1:]
+		arrivals := rates[r.IntN(len(rates))] * math.Exp(r.NormFloat64()/10)
+		low, mode, high := c.modes(arrivals)
+		require.True(t, low <= mode && mode <= high && high < c.batch())
+		if high-low > 2*blockSize {
+			apart++
+		}
+		want, got := oracle(&c, arrivals), c.solve(arrivals)
+		require.InEpsilon(t, want.running, got.running, 1e-11)
+		require.InEpsilon(t, want.throughput, got.throughput, 1e-11)
+		require.InDelta(t, want.runningVariance, got.runningVariance, 1e-11*want.running*want.running)
+		for name, pair := range map[string][2]float64{
+			"queued": {want.queued, got.queued}, "empty": {want.empty, got.empty},
+			"blocked": {want.blocked, got.blocked}, "open": {want.open, got.open},
+		} {
+			if pair[0] > 1e-290 {
+				require.InEpsilon(t, pair[0], pair[1], 1e-10, name)
+			}
+		}
+	}
+	require.Greater(t, apart, 50)
+}
+
 // TestChainManyPlaces: the work does not grow with the number of places, and very
 // many places are like no limit.
 func TestChainManyPlaces(t *testing.T) {

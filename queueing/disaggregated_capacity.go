@@ -158,5 +158,5 @@ func (p *TandemPerformance) value(l Limit) float64 {
 
 func (p *TandemPerformance) of(m Metric) Latency {
 	all := latencies{ttft: p.TTFT, itl: p.ITL, e2e: p.E2E}
-	return all.of(m)
+	return *all.of(m)
 }

@@ -7,6 +7,8 @@ import "math"
 type geometric struct {
 	// sum is the sum of the weights; mean and variance are those of j.
 	sum, mean, variance float64
+	// decay is ρ^n.
+	decay float64
 }
 
 // newGeometric takes a = -log ρ ≥ 0, growth = e^a - 1 ≥ 0, and n ≥ 0, which may be
@@ -14,27 +16,26 @@ type geometric struct {
 func newGeometric(a, growth, n float64) geometric {
 	switch {
 	case n <= 1:
-		return geometric{sum: n}
+		return geometric{sum: n, decay: 1 / (1 + n*growth)}
 	case a == 0:
-		return geometric{sum: n, mean: (n - 1) / 2, variance: (n*n - 1) / 12}
+		return geometric{sum: n, mean: (n - 1) / 2, variance: (n*n - 1) / 12, decay: 1}
 	}
-	g := geometric{
-		sum:      (1 + growth) / growth,
-		mean:     1 / growth,
-		variance: 1/growth + 1/(growth*growth),
-	}
+	mean := 1 / growth
+	g := geometric{sum: 1 + mean, mean: mean, variance: mean + mean*mean}
 	whole := math.Expm1(a * n)
 	if math.IsInf(whole, 1) {
 		return g
 	}
-	g.sum *= whole / (1 + whole)
+	g.decay = 1 / (1 + whole)
+	g.sum *= whole * g.decay
 	if a*n < 0.5 {
 		g.mean = poleFreeMean(a) - n*poleFreeMean(a*n)
 		g.variance = poleFreeVariance(a) - n*n*poleFreeVariance(a*n)
 		return g
 	}
-	g.mean -= n / whole
-	g.variance -= n * n * (1/whole + 1/(whole*whole))
+	cut := n / whole
+	g.mean -= cut
+	g.variance -= cut * (n + cut)
 	return g
 }
 

@@ -23,18 +23,16 @@ func newLLMD(r Replica, s Shape) llmd {
 
 // sizing returns how the family sizes a replica: rates from 0.001·μ(1) to
 // 0.999·μ(B), and any limit on tokens per second means 0.9 times the highest rate.
-func (m llmd) sizing() sizing { return sizing{leastLoad: 0.001, tokenRateLoad: 0.9} }
+func (m *llmd) sizing() sizing { return sizing{leastLoad: 0.001, tokenRateLoad: 0.9} }
 
 // assemble makes distributions of the family's means. first is the time from the
 // start of service to the first token.
-func (m llmd) assemble(s steadyState, prefill, first, itl float64, itlAt func(n float64) float64) latencies {
+func (m *llmd) assemble(l *latencies, s *steadyState, prefill, first, itl float64, itlAt func(n float64) float64) {
+	l.prefill = prefill
+	l.wait.setAfterWait(&s.wait, duration{})
+	l.ttft.setAfterWait(&s.wait, duration{constant: first})
+	l.itl = itlLatency(*s, itl, m.batch, itlAt)
 	decode := max(s.service-prefill, 0)
 	rest := duration{constant: s.service - decode}
-	return latencies{
-		prefill: prefill,
-		wait:    latencyAfterWait(s.wait, duration{}),
-		ttft:    latencyAfterWait(s.wait, duration{constant: first}),
-		itl:     itlLatency(s, itl, m.batch, itlAt),
-		e2e:     latencyAfterWait(s.wait, rest.plus(proportional(decode, m.outputSCV))),
-	}
+	l.e2e.setAfterWait(&s.wait, rest.plus(proportional(decode, m.outputSCV)))
 }

@@ -12,8 +12,8 @@ type llmdV1 struct {
 	steps float64
 }
 
-func newLLMDV1(r Replica, s Shape) llmdV1 {
-	m := llmdV1{llmd: newLLMD(r, s)}
+func newLLMDV1(r Replica, s Shape) *llmdV1 {
+	m := &llmdV1{llmd: newLLMD(r, s)}
 	m.steps = m.out - 1
 	if m.in == 0 && m.out == 1 {
 		m.steps = 1
@@ -21,28 +21,29 @@ func newLLMDV1(r Replica, s Shape) llmdV1 {
 	return m
 }
 
-func (m llmdV1) serviceTime(n int) float64 {
+func (m *llmdV1) serviceTime(n int) float64 {
 	return m.prefill(float64(n)) + m.steps*m.itlAt(float64(n))
 }
 
-func (m llmdV1) prefill(n float64) float64 {
+func (m *llmdV1) prefill(n float64) float64 {
 	if m.in == 0 {
 		return 0
 	}
 	return m.profile.Gamma + m.profile.Delta*m.in*n
 }
 
-func (m llmdV1) itlAt(n float64) float64 { return m.profile.Alpha + m.profile.Beta*n }
+func (m *llmdV1) itlAt(n float64) float64 { return m.profile.Alpha + m.profile.Beta*n }
 
-func (m llmdV1) latencies(s steadyState) latencies {
-	n := m.effectiveBatch(s)
+func (m *llmdV1) latencies(s steadyState) (l latencies) {
+	n := m.effectiveBatch(&s)
 	prefill := m.prefill(n)
-	return m.assemble(s, prefill, prefill, m.itlAt(n), m.itlAt)
+	m.assemble(&l, &s, prefill, prefill, m.itlAt(n), m.itlAt)
+	return l
 }
 
 // effectiveBatch solves for n. Where the time in service does not depend on the
 // batch, every n solves it or none: then it is the mean batch.
-func (m llmdV1) effectiveBatch(s steadyState) float64 {
+func (m *llmdV1) effectiveBatch(s *steadyState) float64 {
 	slope := m.profile.Delta*m.in + m.profile.Beta*(m.out-1)
 	if slope == 0 {
 		return s.running

@@ -10,34 +10,40 @@ package queueing
 //
 // With the mean time in service S and the mean batch n̄: ITL = (S - prefill(n̄))/out,
 // TTFT = wait + prefill(n̄) + ITL.
-type llmdV2 struct{ llmd }
-
-func newLLMDV2(r Replica, s Shape) llmdV2 { return llmdV2{newLLMD(r, s)} }
-
-func (m llmdV2) context() float64 { return m.in + m.out/2 }
-
-func (m llmdV2) iteration(n float64) float64 {
-	perRequest := m.profile.Beta*(m.in+m.out)/(m.out+1) + m.profile.Gamma*m.context()
-	return m.profile.Alpha + n*perRequest
+type llmdV2 struct {
+	llmd
+	// perRequest is what each request adds to an iteration, prompt to its prefill
+	// and step to each of its decoding steps.
+	perRequest, prompt, step float64
 }
 
-func (m llmdV2) prefill(n float64) float64 {
+func newLLMDV2(r Replica, s Shape) *llmdV2 {
+	m := &llmdV2{llmd: newLLMD(r, s)}
+	p, context := &m.profile, m.in+m.out/2
+	m.perRequest = p.Beta*(m.in+m.out)/(m.out+1) + p.Gamma*context
+	m.prompt = (p.Beta + p.Gamma) * m.in
+	m.step = p.Beta + p.Gamma*context
+	return m
+}
+
+func (m *llmdV2) iteration(n float64) float64 { return m.profile.Alpha + n*m.perRequest }
+
+func (m *llmdV2) prefill(n float64) float64 {
 	if m.in == 0 {
 		return 0
 	}
-	return m.iteration(n) + (m.profile.Beta+m.profile.Gamma)*m.in
+	return m.iteration(n) + m.prompt
 }
 
-func (m llmdV2) itlAt(n float64) float64 {
-	return m.iteration(n) + m.profile.Beta + m.profile.Gamma*m.context()
-}
+func (m *llmdV2) itlAt(n float64) float64 { return m.iteration(n) + m.step }
 
-func (m llmdV2) serviceTime(n int) float64 {
+func (m *llmdV2) serviceTime(n int) float64 {
 	return m.prefill(float64(n)) + m.out*m.itlAt(float64(n))
 }
 
-func (m llmdV2) latencies(s steadyState) latencies {
+func (m *llmdV2) latencies(s steadyState) (l latencies) {
 	prefill := m.prefill(s.running)
 	itl := max((s.service-prefill)/m.out, 0)
-	return m.assemble(s, prefill, prefill+itl, itl, m.itlAt)
+	m.assemble(&l, &s, prefill, prefill+itl, itl, m.itlAt)
+	return l
 }

@@ -20,63 +20,78 @@ const llmdV3Budget = 8192
 type llmdV3 struct {
 	llmd
 	budget float64
+	// chunks[n] is c(n) for n = 0 … B.
+	chunks []float64
+	// decode is wd.
+	decode float64
 }
 
-func newLLMDV3(r Replica, s Shape) llmdV3 {
-	m := llmdV3{llmd: newLLMD(r, s), budget: llmdV3Budget}
+func newLLMDV3(r Replica, s Shape) *llmdV3 {
+	m := &llmdV3{llmd: newLLMD(r, s), budget: llmdV3Budget, chunks: make([]float64, r.MaxBatch+1)}
 	if r.MaxBatchedTokens > 0 {
 		m.budget = float64(r.MaxBatchedTokens)
+	}
+	m.decode = m.profile.Beta*m.out + m.profile.Gamma*m.out*(m.in+(m.out+1)/2)
+	chunks := 1.0
+	for n := range m.chunks {
+		if room := m.room(chunks); room < float64(n) {
+			chunks = m.leastChunks(float64(n))
+		}
+		m.chunks[n] = chunks
 	}
 	return m
 }
 
-// chunks returns c(n).
-func (m llmdV3) chunks(n float64) float64 {
-	fits := func(c float64) bool {
-		return math.Floor((c+m.out)*(m.budget-m.in/c)/(m.in+m.out)) >= n
-	}
+// room returns how many requests fit if prompts come in c chunks.
+func (m *llmdV3) room(c float64) float64 {
+	return math.Floor((c + m.out) * (m.budget - m.in/c) / (m.in + m.out))
+}
+
+// leastChunks returns c(n) for whole n.
+func (m *llmdV3) leastChunks(n float64) float64 {
 	// Without rounding down c solves M·c² + (M·out - in - n·(in+out))·c = in·out.
-	linear := m.budget*m.out - m.in - math.Ceil(n)*(m.in+m.out)
+	linear := m.budget*m.out - m.in - n*(m.in+m.out)
 	root := math.Sqrt(linear*linear + 4*m.budget*m.in*m.out)
 	c := (root - linear) / (2 * m.budget)
 	if linear > 0 {
 		c = 2 * m.in * m.out / (root + linear)
 	}
 	c = max(1, math.Ceil(c))
-	for !fits(c) {
+	for m.room(c) < n {
 		c++
 	}
-	for c > 1 && fits(c-1) {
+	for c > 1 && m.room(c-1) >= n {
 		c--
 	}
 	return c
 }
 
 // work returns c, wp and per at a batch of n.
-func (m llmdV3) work(n float64) (chunks, prompt, perIteration float64) {
-	beta, gamma := m.profile.Beta, m.profile.Gamma
-	chunks = m.chunks(n)
-	prompt = (beta + gamma*(chunks+1)/2) * m.in
-	decode := beta*m.out + gamma*m.out*(m.in+(m.out+1)/2)
-	return chunks, prompt, (prompt + decode) / (chunks + m.out)
+func (m *llmdV3) work(n float64) (chunks, prompt, perIteration float64) {
+	chunks = m.chunks[int(math.Ceil(min(n, m.batch)))]
+	prompt = (m.profile.Beta + m.profile.Gamma*(chunks+1)/2) * m.in
+	return chunks, prompt, (prompt + m.decode) / (chunks + m.out)
 }
 
-func (m llmdV3) serviceTime(n int) float64 { return m.timeAt(float64(n)) }
-
-func (m llmdV3) timeAt(n float64) float64 {
-	chunks, _, per := m.work(n)
-	return (chunks + m.out) * (m.profile.Alpha + n*per)
+func (m *llmdV3) serviceTime(n int) float64 {
+	chunks, prompt, _ := m.work(float64(n))
+	return (chunks+m.out)*m.profile.Alpha + float64(n)*(prompt+m.decode)
 }
 
-func (m llmdV3) prefill(n float64) float64 {
+func (m *llmdV3) prefill(n float64) float64 {
 	chunks, prompt, per := m.work(n)
 	return chunks*max(0, m.profile.Alpha+(n-1)*per) + prompt
 }
 
-func (m llmdV3) itlAt(n float64) float64 { return (m.timeAt(n) - m.prefill(n)) / m.out }
+func (m *llmdV3) itlAt(n float64) float64 {
+	chunks, prompt, per := m.work(n)
+	prefill := chunks*max(0, m.profile.Alpha+(n-1)*per) + prompt
+	return ((chunks+m.out)*(m.profile.Alpha+n*per) - prefill) / m.out
+}
 
-func (m llmdV3) latencies(s steadyState) latencies {
+func (m *llmdV3) latencies(s steadyState) (l latencies) {
 	prefill := m.prefill(s.running)
 	itl := max((s.service-prefill)/m.out, 0)
-	return m.assemble(s, prefill, prefill+itl, itl, m.itlAt)
+	m.assemble(&l, &s, prefill, prefill+itl, itl, m.itlAt)
+	return l
 }

@@ -55,8 +55,8 @@ func (l Limit) String() string {
 	return l.Metric.String() + ".mean"
 }
 
-// SLO is a service level objective: limits that hold together. The zero value
-// limits nothing but stability.
+// SLO is a service level objective: at most 64 limits that hold together. The zero
+// value limits nothing but stability.
 type SLO struct {
 	Limits []Limit
 }

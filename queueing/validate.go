@@ -72,6 +72,9 @@ func (s *Shape) validate(v *violations) {
 // validate returns every mistake in the limits, each with its index.
 func (o *SLO) validate() error {
 	var v violations
+	if len(o.Limits) > mostLimits {
+		v.add("slo.limits: %d of them, want at most %d", len(o.Limits), mostLimits)
+	}
 	for i, l := range o.Limits {
 		if l.Metric < TTFT || l.Metric > TokensPerSecond {
 			v.add("slo.limits[%d]: metric %d is none", i, l.Metric)

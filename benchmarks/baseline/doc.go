@@ -4,15 +4,14 @@
 //
 // It solves the birth–death chain of a replica state by state, over every number of
 // requests that batch and queue can hold, and sizes a replica by bisection until
-// the latency is within 1e-6 of its target. Coefficients, rates and latencies are in
-// single precision; state probabilities are in double precision.
+// the latency is within 1e-6 of its target or a hundred evaluations are spent, as
+// they are where single precision can't come that close. Coefficients, rates and
+// latencies are in single precision; state probabilities are in double precision.
 //
 // Units are those of the family. Coefficients and latencies are in milliseconds;
 // rates are in requests per second, and per millisecond inside.
 //
 // Answers are the family's, wrong ones included: a latency that does not depend on
 // load is searched for all the same. It is here to be compared with and serves
-// nothing else. In one thing it is faster than the family: the bisection ends when
-// single precision can't split its bracket any more, where the family goes on to a
-// hundred evaluations, which changes no answer.
+// nothing else.
 package baseline

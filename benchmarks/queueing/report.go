@@ -49,9 +49,10 @@ Written by `+"`make bench-queueing`"+` on %s. Machine: %s, %d processors, %s/%s,
 
 The time of package `+"`queueing`"+` beside that of the formulation that it replaces,
 `+"`benchmarks/baseline`"+`: the queueing algorithm of the llm-d/inferno family, written anew, which walks
-over all B+Q states and sizes by bisection to 1e-6. Both get equal questions, and answer them equally to
-1e-4; only then are they timed, in turn, in one process. A ratio is the baseline's time over ours, the median of
-%d turns of %v each. Above 1 we are faster.
+over all B+Q states and sizes by bisection until the latency is within 1e-6 of its target or, where single precision
+can't come that close, a hundred evaluations are spent. Both get equal questions, and answer them equally to 1e-4; only
+then are they timed, in turn, in one process. A ratio is the baseline's time over ours, the median of %d turns of %v
+each. Above 1 we are faster.
 
 B is the batch limit, Q the number of waiting places. V1, V2 and V3 are the family's service models. A chat
 request has 512 input and 256 output tokens, a summary 4096 and 64. Evaluate is asked for 16 rates from light load to

@@ -1,0 +1,50 @@
+package queueing
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestFindRoot(t *testing.T) {
+	for name, c := range map[string]struct {
+		f     func(float64) float64
+		root  float64
+		calls int
+	}{
+		"line":        {func(x float64) float64 { return x - 0.7 }, 0.7, 4},
+		"convex":      {func(x float64) float64 { return math.Exp(3*x) - 5 }, math.Log(5) / 3, 9},
+		"steep end":   {func(x float64) float64 { return math.Log(0.1 / (1 - x)) }, 0.9, 12},
+		"hockey":      {func(x float64) float64 { return math.Pow(x, 40) - 0.1 }, math.Pow(0.1, 1.0/40), 16},
+		"flat before": {func(x float64) float64 { return max(-50, 100*(x-0.99)) }, 0.99, 16},
+		"jump": {func(x float64) float64 {
+			if x < 0.3 {
+				return -1e-3
+			}
+			return 7
+		}, 0.3, 80},
+	} {
+		calls := 0
+		root := findRoot(func(x float64) float64 {
+			require.True(t, x > 0 && x < 1, name)
+			calls++
+			return c.f(x)
+		}, 0, 1-1e-9, c.f(0), c.f(1-1e-9))
+		require.InEpsilon(t, c.root, root, 1e-9, name)
+		require.LessOrEqual(t, c.f(root), 0.0, name)
+		require.LessOrEqual(t, calls, c.calls, name)
+	}
+}
+
+// TestFindRootAtZero: a root at the end of the bracket where f ≤ 0 ends the search.
+func TestFindRootAtZero(t *testing.T) {
+	require.Zero(t, findRoot(func(float64) float64 { return 1 }, 0, 1, -1, 1))
+}
+
+// TestFindRootFallsFromAbove: the end where f ≤ 0 may be the upper one.
+func TestFindRootFallsFromAbove(t *testing.T) {
+	root := findRoot(func(x float64) float64 { return 2 - x*x }, 3, 0, -7, 2)
+	require.InEpsilon(t, math.Sqrt2, root, 1e-12)
+	require.LessOrEqual(t, 2-root*root, 0.0)
+}
