@@ -2,48 +2,50 @@ package queueing
 
 import "math"
 
-// continuousBatching is Poolwright's own model. With n running requests of mean
-// context ctx = in + out/2, an iteration without prefill takes
+// continuousBatching is Poolwright's own model. docs/model.md derives it and tells
+// how far it is off.
 //
-//	T(n) = α + β·n + σ·√n + κ·n·ctx
+// An iteration with b decoding requests of mean context c, without prefill, takes
 //
-// and the prefill of a prompt of which x = in·(1-h) tokens are not in the prefix
-// cache adds P = γ + δ·x + ε·x² to an iteration. A request takes steps = out/a
-// iterations to decode, with a accepted tokens per step. So n running requests
-// complete one request per
+//	T(b) = α + β·b + σ·√b + κ·b·c
 //
-//	1/μ(n) = steps·T(n)/n + P
+// and a prompt of which x = in·(1-h) tokens are not in the prefix cache adds
+// P = γ + δ·x + ε·x² to an iteration, or to several together. A request stays for
+// as many iterations as its prompt has chunks, then for (out-1)/a more, with a accepted
+// tokens per iteration; r iterations in all, of which the share f decodes. So n requests
+// in the batch complete one request per
 //
-// which is T̄ = T(n)/(1 - μ(n)·P): prefill steals decode time.
+//	1/μ(n) = r·T(f·n)/n + P
 //
-// Three things limit how many run together: the batch limit, the KV cache
-// (⌊M/ctx⌋), and the token budget of an iteration: each of n decoding requests
-// brings x/steps prompt tokens per iteration with it, so n·(1 + x/steps) is at most
-// the budget. Requests beyond that wait inside the batch for their prefill.
+// Three things limit how many run together: the batch limit, the KV cache (M/c), and
+// the token budget of an iteration: each of n requests brings x/r prompt tokens per
+// iteration with it, so n·(1 + x/r) is at most the budget. Requests beyond that wait
+// inside the batch for their prefill.
 type continuousBatching struct {
-	profile   Profile
-	mode      PrefillMode
-	in, out   float64
-	inputSCV  float64
-	outputSCV float64
-	// arrivalSCV is of the times between arrivals.
-	arrivalSCV float64
-	steps      float64
-	context    float64
-	// prompt is x, the prompt tokens that are computed.
-	prompt float64
-	// prefill is P; prefillVarying the part of it that grows with the prompt.
-	prefill, prefillVarying float64
+	profile Profile
+	mode    PrefillMode
+	in, out float64
+	// inputSCV, outputSCV and arrivalSCV are the squared coefficients of variation.
+	inputSCV, outputSCV, arrivalSCV float64
+	accepted                        float64
+	// context is that of a decoding request at a random moment: requests with long
+	// outputs are met more often.
+	context float64
+	// steps is (out-1)/a, iterations is r, decodeShare is f.
+	steps, iterations, decodeShare float64
+	prompt                         prompt
 	// budget is the token budget of an iteration, +Inf if unlimited.
 	budget float64
-	// batch is the batch limit after the KV cache; decoding is how many decode
+	// places is the number of waiting places, +Inf if unlimited.
+	places float64
+	// batch is the batch limit after the KV cache; running is how many make progress
 	// together at most, a mean and so fractional.
-	batch    int
-	decoding float64
+	batch   int
+	running float64
 }
 
-func newContinuousBatching(r Replica, s Shape) continuousBatching {
-	m := continuousBatching{
+func newContinuousBatching(r Replica, s Shape) *continuousBatching {
+	m := &continuousBatching{
 		profile:    r.Profile,
 		mode:       r.PrefillMode,
 		in:         float64(s.InputTokens),
@@ -51,128 +53,214 @@ func newContinuousBatching(r Replica, s Shape) continuousBatching {
 		inputSCV:   s.InputSCV,
 		outputSCV:  s.OutputSCV,
 		arrivalSCV: s.ArrivalSCV,
-		steps:      float64(s.OutputTokens),
+		accepted:   max(r.AcceptedTokens, 1),
+		prompt:     newPrompt(r.Profile, s),
 		budget:     math.Inf(1),
-		batch:      r.MaxBatch,
+		places:     math.Inf(1),
 	}
-	if r.AcceptedTokens > 0 {
-		m.steps /= r.AcceptedTokens
-	}
-	if r.MaxBatchedTokens > 0 && r.PrefillMode == Chunked {
+	if r.MaxBatchedTokens > 0 {
 		m.budget = float64(r.MaxBatchedTokens)
 	}
-	m.context = m.in + m.out/2
+	if r.MaxQueue.Limited {
+		m.places = float64(r.MaxQueue.Places)
+	}
+	m.context = m.in + m.out*(1+m.outputSCV)/2
+	if m.out > 1 {
+		// The last iteration of a request accepts what is left.
+		m.steps = (m.out-1)/m.accepted + (m.accepted-1)/(2*m.accepted)
+	}
+	m.iterations = m.steps + m.prompt.chunks(m.budget)
+	m.decodeShare = m.steps / m.iterations
+
+	m.running = float64(r.MaxBatch)
 	if r.KVCacheTokens > 0 {
-		m.batch = int(min(float64(m.batch), math.Floor(float64(r.KVCacheTokens)/m.context)))
+		m.running = max(1, min(m.running, float64(r.KVCacheTokens)/m.context))
 	}
-	m.prompt = m.in * (1 - s.PrefixHitRatio)
-	if m.in > 0 {
-		m.prefillVarying = m.profile.Delta*m.prompt + m.profile.Epsilon*m.prompt*m.prompt
-		m.prefill = m.profile.Gamma + m.prefillVarying
+	m.batch = int(m.running)
+	if m.mode == Chunked {
+		m.running = min(m.running, m.budget/(1+m.prompt.tokens/m.iterations))
 	}
-	m.decoding = min(float64(m.batch), m.budget/(1+m.prompt/m.steps))
 	return m
 }
 
 // states returns the number of requests from which on μ(n) is constant.
-func (m continuousBatching) states() int { return int(math.Ceil(m.decoding)) }
+func (m *continuousBatching) states() int { return int(math.Ceil(m.running)) }
+
+// budgetLimited tells whether the token budget is the tightest of the three limits.
+func (m *continuousBatching) budgetLimited() bool { return m.running < float64(m.batch) }
 
 // sizing considers all rates up to the highest stable one.
-func (m continuousBatching) sizing() sizing { return sizing{} }
+func (m *continuousBatching) sizing() sizing { return sizing{} }
 
-// iteration returns T(n).
-func (m continuousBatching) iteration(n float64) float64 {
+// iteration returns T(b), decoding only.
+func (m *continuousBatching) iteration(b float64) float64 {
 	p := &m.profile
-	return p.Alpha + n*(p.Beta+p.Kappa*m.context) + p.Sigma*math.Sqrt(n)
+	return p.Alpha + b*(p.Beta+p.Kappa*m.context) + p.Sigma*math.Sqrt(b)
 }
 
-func (m continuousBatching) serviceTime(n int) float64 {
-	decoding := min(float64(n), m.decoding)
-	return float64(n) * (m.steps*m.iteration(decoding)/decoding + m.prefill)
+// slope returns dT/db; below one request it is that of one.
+func (m *continuousBatching) slope(b float64) float64 {
+	p := &m.profile
+	return p.Beta + p.Kappa*m.context + p.Sigma/(2*math.Sqrt(max(b, 1)))
 }
 
-// itlAt returns the ITL while n requests run together: an iteration and the
-// prefills of the n-1 others that happen during one request's decoding.
-func (m continuousBatching) itlAt(n float64) float64 {
-	return (m.steps*m.iteration(n) + max(n-1, 0)*m.prefill) / m.out
-}
-
-func (m continuousBatching) latencies(s steadyState) latencies {
-	itl := min((s.service-m.prefill)/m.out, m.itlAt(m.decoding))
-	wait := s.wait.stretched(m.stretch(s))
-	prefill, first := m.firstToken(s, itl)
-	return latencies{
-		prefill: prefill,
-		wait:    latencyAfterWait(wait, duration{}),
-		ttft:    latencyAfterWait(wait, first),
-		itl:     itlLatency(s, itl, m.decoding, m.itlAt),
-		e2e:     latencyAfterWait(wait, first.plus(proportional((m.out-1)*itl, m.outputSCV))),
+func (m *continuousBatching) serviceTime(n int) float64 {
+	running := min(float64(n), m.running)
+	iterations := m.iterations
+	if m.mode == Blocking {
+		iterations = m.steps
 	}
+	return float64(n) * (iterations*m.iteration(m.decodeShare*running)/running + m.prefill(running))
+}
+
+// prefill returns the time that a prompt takes from decoding with n requests in the
+// batch: P and, in blocking mode, the base of an iteration that it shares with the
+// prompts that arrived during the same iteration of decoding.
+func (m *continuousBatching) prefill(n float64) float64 {
+	if m.mode == Chunked || !m.prompt.asks {
+		return m.prompt.time
+	}
+	return m.prompt.time + m.profile.Alpha*meanShare(n/m.iterations)
+}
+
+// meanShare returns the number of groups per member where groups are the members
+// that arrive, on average u, in one of many intervals: (1-e^{-u})/u.
+func meanShare(u float64) float64 {
+	if u < 1e-9 {
+		return 1
+	}
+	return -math.Expm1(-u) / u
+}
+
+func (m *continuousBatching) latencies(s steadyState) latencies {
+	d := m.decoding(s)
+	first := m.firstToken(s, d)
+	itl := d.itl + first.carried/max(m.out-1, 1)
+	wait := m.wait(s, d)
+	return latencies{
+		prefill: first.own,
+		wait:    latencyAfterWait(wait, duration{}),
+		ttft:    latencyAfterWait(wait, first.duration),
+		itl:     varyingLatency(duration{d.least, itl - d.least, d.variance}),
+		e2e:     latencyAfterWait(wait, first.duration.plus(m.rest(itl, d))),
+	}
+}
+
+// rest returns the time from the first token to the last.
+func (m *continuousBatching) rest(itl float64, d decodeState) duration {
+	tokens := m.out - 1
+	mean := tokens * itl
+	constant := (1 - min(1, math.Sqrt(m.outputSCV))) * tokens * min(d.least, itl)
+	return duration{
+		constant: constant,
+		varying:  mean - constant,
+		variance: m.outputSCV*mean*mean + (1+m.outputSCV)*tokens*tokens*d.variance,
+	}
+}
+
+// wait returns the wait for a place in the batch. Requests that the token budget
+// holds back have one.
+func (m *continuousBatching) wait(s steadyState, d decodeState) queueWait {
+	if m.budgetLimited() || s.wait.probability == 0 {
+		return queueWait{}
+	}
+	w := s.wait
+	if w.logRatio < 0 {
+		w.probability = hayward(w.probability, -math.Expm1(w.logRatio), s.runningVariance, d.peakedness)
+	}
+	return w.stretched(m.stretch(s))
+}
+
+// hayward returns the probability of waiting where the number of requests varies z
+// times as much as with Poisson arrivals, given that with Poisson arrivals, the
+// variance there and 1-λ/μ(B): Hayward's approximation, W. Whitt, "Heavy-traffic
+// approximations for service systems with blocking" (1984), counts requests in
+// groups of z. The probability of all states below B relative to that of B grows as
+// √V·e^{Δ²/2V} with the distance Δ of their mean, V becomes z·V.
+func hayward(probability, spare, variance, z float64) float64 {
+	below := (1/probability - 1) / spare
+	if z <= 1 || !(below > 0) || math.IsInf(below, 1) {
+		return probability
+	}
+	typical := math.Sqrt(2 * math.Pi * max(variance, 1))
+	below = typical * math.Pow(below/typical, 1/z) / math.Sqrt(z)
+	return 1 / (1 + spare*below)
 }
 
 // stretch returns the factor (ca²+cs²)/2 by which the wait with unlimited places
 // differs from that of Poisson arrivals and exponential service: A. O. Allen,
 // "Probability, Statistics, and Queueing Theory" (1990), the Allen–Cunneen
 // approximation. Blocking stays that of the chain.
-func (m continuousBatching) stretch(s steadyState) float64 {
-	decode := s.service - m.prefill
-	serviceSCV := (m.outputSCV*decode*decode + m.prefillVariance()) / (s.service * s.service)
+func (m *continuousBatching) stretch(s steadyState) float64 {
+	decode := s.service - m.prompt.time
+	serviceSCV := (m.outputSCV*decode*decode + m.prompt.variance) / (s.service * s.service)
 	return (m.arrivalSCV + serviceSCV) / 2
 }
 
-func (m continuousBatching) prefillVariance() float64 {
-	return m.inputSCV * m.prefillVarying * m.prefillVarying
+// decodeState describes decoding in a steady state.
+type decodeState struct {
+	// itl is the mean ITL, variance its variance over requests, least its least value.
+	itl, variance, least float64
+	// requests and spread are the mean and the standard deviation of the number of
+	// decoding requests.
+	requests, spread float64
+	// peakedness is the ratio of the variance of the number of requests to that with
+	// Poisson arrivals.
+	peakedness float64
 }
 
-// firstToken returns the mean time of a prefill, and the time to first token but for
-// the wait for a place in the batch: the rest of the iteration that a request finds
-// running, its prefill and, in blocking mode, those of others.
-func (m continuousBatching) firstToken(s steadyState, itl float64) (prefill float64, first duration) {
-	n := min(max(s.running+s.open, 1), m.decoding)
-	iteration := m.iteration(n)
-	prefill = max(m.ownPrefill(n, iteration), s.service-m.out*itl)
-	first = duration{constant: m.profile.TTFTOffset + prefill - m.prefillVarying}
-	first = first.plus(proportional(m.prefillVarying, m.inputSCV))
-	// Those who find an iteration running see it at a random moment.
-	busy := 1 - s.idle
-	first = first.plus(duration{varying: busy * iteration / 2, variance: busy * iteration * iteration / 12})
+// decoding returns the ITL. The chain counts a request's own prefill and, with the
+// share that the variation of n gives it, that of the requests which came with it;
+// neither stretches its own tokens. Prefill comes in busy periods, and so do the
+// requests that start decoding: the more they vary, the longer an iteration that a
+// request meets.
+func (m *continuousBatching) decoding(s steadyState) decodeState {
+	dispersion := 1.0
+	if s.running > 0 {
+		dispersion = s.runningVariance / s.running
+	}
+	prefill, iterations := m.prefill(s.running), m.iterations
 	if m.mode == Blocking {
-		first = first.plus(m.prefillQueue(s))
+		iterations = max(m.steps, 1)
 	}
-	return prefill, first
-}
+	load := min(s.throughput*prefill, mostPrefillLoad)
+	mean := (s.service - prefill*max(dispersion, 1)) / iterations
+	requests := m.decodeShare * s.running
+	slope := m.slope(requests)
 
-// ownPrefill returns the time that a request's own prompt takes with n running. The
-// bases of an iteration and of a prefill are one: only the longer counts.
-//
-// Chunked, x tokens take ⌈x/(budget - n)⌉ iterations of n others and P. Blocking, they
-// take an iteration of their own.
-func (m continuousBatching) ownPrefill(n, iteration float64) float64 {
-	base := min(m.profile.Alpha, m.profile.Gamma)
-	switch {
-	case m.in == 0:
-		return iteration
-	case m.mode == Blocking:
-		return m.profile.Alpha + m.prefill - base
-	case m.prompt == 0:
-		return iteration + m.prefill - base
-	}
-	chunks := max(1, math.Ceil(m.prompt/(m.budget-n)))
-	return chunks*iteration + m.prefill - base
-}
+	// In the time that is left for decoding, arrivals vary more by 1/(1-ρ)². Regular
+	// ones are not given credit.
+	arrivals := 1 + max(2*excessArrivals(s.throughput*s.service, m.arrivalSCV), 0)
+	overdispersion := (arrivals+load*load*m.inputSCV)/((1-load)*(1-load)) - 1
+	most := m.iteration(m.decodeShare*m.running) / (1 - load)
+	// Lengths that vary smooth arrivals: by 1/2 if exponential, as in GI/M/∞.
+	overdispersion /= 1 + m.outputSCV
+	bump := min(slope*m.decodeShare*dispersion*overdispersion, max(most-mean, 0)/2)
+	mean = max(mean+bump+slope*(1-m.decodeShare), m.profile.Alpha)
 
-// prefillQueue returns the wait for the prefills of others in blocking mode, where
-// prompts are computed one after the other before all decoding: a single server
-// with the mean wait of J. F. C. Kingman, "The single server queue in heavy
-// traffic" (1961). It is exponential for those that wait, whose share is the load,
-// and no longer than the prefills of all requests in the batch.
-func (m continuousBatching) prefillQueue(s steadyState) duration {
-	load := s.throughput * m.prefill
-	if load == 0 {
-		return duration{}
+	peakedness := 1 + (1-load)*overdispersion
+	varianceOfRequests := peakedness * s.runningVariance * m.decodeShare * m.decodeShare
+	// The mean over a stay varies less than the value at a moment; with constant
+	// lengths and no feedback by 2/3.
+	averaged := 1 - 1/(3*max(dispersion, 1))
+	variance := slope * slope * varianceOfRequests * averaged
+	prefills := s.throughput * s.service * (prefill*prefill + m.prompt.variance)
+	variance += prefills * (1 + overdispersion) / (m.iterations * m.iterations)
+	if m.steps == 0 {
+		variance = 0
 	}
-	prefillSCV := m.prefillVariance() / (m.prefill * m.prefill)
-	mean := load / max(1-load, 0) * m.prefill * (m.arrivalSCV + prefillSCV) / 2
-	mean = min(mean, s.running*m.prefill)
-	return duration{varying: mean, variance: mean * mean * max(2/load-1, 0)}
+
+	least := min(m.iteration(min(1, m.running)), mean)
+	perToken := 1 / m.accepted
+	if m.out > 1 {
+		perToken = m.steps / (m.out - 1)
+	}
+	return decodeState{
+		itl:        mean * perToken,
+		variance:   variance * perToken * perToken,
+		least:      least * perToken,
+		requests:   min(s.throughput*m.steps*mean, m.running),
+		spread:     math.Sqrt(varianceOfRequests),
+		peakedness: peakedness,
+	}
 }

@@ -14,12 +14,13 @@ var dense = queueing.Profile{Alpha: 6.83e-3, Beta: 57e-6, Delta: 2.4e-6}
 
 func seconds(s queueing.Seconds) float64 { return float64(s) }
 
-// TestSaturationRate: 1/μ(B) = α·out/B + β·out + P.
+// TestSaturationRate: 1/μ(B) = α·out/B + β·(out-1) + P: the first token comes with
+// prefill.
 func TestSaturationRate(t *testing.T) {
 	s := station(t, queueing.Replica{Profile: dense, MaxBatch: 256}, poisson(512, 256))
-	perRequest := 6.83e-3*256/256 + 57e-6*256 + 2.4e-6*512
+	perRequest := 6.83e-3*256/256 + 57e-6*255 + 2.4e-6*512
 	require.InEpsilon(t, 1/perRequest, float64(s.SaturationRate()), 1e-12)
-	require.InEpsilon(t, 44.14, float64(s.SaturationRate()), 1e-3)
+	require.InEpsilon(t, 44.26, float64(s.SaturationRate()), 1e-3)
 }
 
 // TestPrefillStealsDecodeTime: ITL is an iteration stretched by the prefills of the
@@ -34,20 +35,25 @@ func TestPrefillStealsDecodeTime(t *testing.T) {
 	}
 	full := s.Evaluate(s.SaturationRate())
 	require.InEpsilon(t, 256/float64(s.SaturationRate()), seconds(full.Service), 1e-12)
-	require.InEpsilon(t, seconds(full.Service), 2.4e-6*512+256*seconds(full.ITL.Mean()), 1e-12)
+	require.InEpsilon(t, seconds(full.Service), 2.4e-6*512+256*seconds(full.ITL.Mean()), 1e-4)
 }
 
 // TestIterationTerms: context, experts and speculative decoding.
 func TestIterationTerms(t *testing.T) {
-	const in, out, batch = 1000, 200, 9
+	const in, out, batch = 1000, 201, 9
 	r := queueing.Replica{
 		Profile:  queueing.Profile{Alpha: 0.01, Beta: 1e-4, Kappa: 1e-7, Sigma: 1e-3},
 		MaxBatch: batch, AcceptedTokens: 2.5,
 	}
 	s := station(t, r, poisson(in, out))
-	iteration := 0.01 + 1e-4*batch + 1e-7*batch*(in+out/2) + 1e-3*3
-	require.InEpsilon(t, batch/(out/2.5*iteration), float64(s.SaturationRate()), 1e-12)
-	require.InEpsilon(t, iteration/2.5, seconds(s.Evaluate(s.SaturationRate()).ITL.Mean()), 1e-12)
+	// Exponential outputs: the context at a random moment is in + out. The last
+	// iteration has 0.3 tokens to spare on average.
+	const steps, context = 200/2.5 + 0.3, in + out
+	decoding := batch * steps / (steps + 1)
+	iteration := 0.01 + 1e-4*decoding + 1e-7*decoding*context + 1e-3*math.Sqrt(decoding)
+	require.InEpsilon(t, batch/((steps+1)*iteration), float64(s.SaturationRate()), 1e-12)
+	itl := seconds(s.Evaluate(s.SaturationRate()).ITL.Mean())
+	require.InEpsilon(t, iteration*steps/200, itl, 2e-3)
 }
 
 // TestPrefixCache: cached tokens are not computed but are read.
@@ -63,7 +69,7 @@ func TestPrefixCache(t *testing.T) {
 	}
 	for _, hit := range []float64{0, 0.25, 1} {
 		computed := 1000 * (1 - hit)
-		want := 100*(0.01/4+1e-7*1050) + 0.002 + 1e-5*computed + 1e-9*computed*computed
+		want := 100*(0.01/4+1e-7*0.99*1100) + 0.002 + 1e-5*computed + 2e-9*computed*computed
 		require.InEpsilon(t, want, cost(hit), 1e-12)
 	}
 }
@@ -72,9 +78,14 @@ func TestPrefixCache(t *testing.T) {
 func TestKVCacheLimitsBatch(t *testing.T) {
 	r := queueing.Replica{Profile: dense, MaxBatch: 256, KVCacheTokens: 64_000}
 	s := station(t, r, poisson(512, 256))
-	require.Equal(t, 100, s.BatchLimit())
-	r.MaxBatch, r.KVCacheTokens = 100, 0
-	require.Equal(t, station(t, r, poisson(512, 256)).SaturationRate(), s.SaturationRate())
+	// Exponential outputs: whoever runs has 256 tokens on average.
+	require.Equal(t, 84, s.BatchLimit())
+	r.MaxBatch, r.KVCacheTokens = 83, 0
+	fewer := station(t, r, poisson(512, 256)).SaturationRate()
+	r.MaxBatch = 84
+	more := station(t, r, poisson(512, 256)).SaturationRate()
+	require.Less(t, fewer, s.SaturationRate())
+	require.Less(t, s.SaturationRate(), more)
 }
 
 // TestTokenBudget: at saturation the prompts that arrive in an iteration fill what
@@ -85,11 +96,13 @@ func TestTokenBudget(t *testing.T) {
 		r := queueing.Replica{Profile: dense, MaxBatch: 256, MaxBatchedTokens: budget}
 		s := station(t, r, shape)
 		in, out := float64(shape.InputTokens), float64(shape.OutputTokens)
-		decoding := budget / (1 + in/out)
-		require.Equal(t, int(math.Ceil(decoding)), s.BatchLimit())
+		// Exponential prompts ask for 1/(1-e^{-budget/in}) chunks.
+		iterations := out - 1 + 1/-math.Expm1(-budget/in)
+		running := budget / (1 + in/iterations)
+		require.Equal(t, int(math.Ceil(running)), s.BatchLimit())
 		rate := float64(s.SaturationRate())
-		iteration := (6.83e-3 + 57e-6*decoding) / (1 - rate*2.4e-6*in)
-		require.InEpsilon(t, budget-decoding, rate*iteration*in, 1e-9)
+		iteration := (6.83e-3 + 57e-6*running*(out-1)/iterations) / (1 - rate*2.4e-6*in)
+		require.InEpsilon(t, budget-running, rate*iteration*in, 1e-9)
 
 		r.MaxBatchedTokens = 0
 		require.Greater(t, station(t, r, shape).SaturationRate(), s.SaturationRate())
@@ -112,63 +125,86 @@ func TestTokenBudgetHoldsBackPrompts(t *testing.T) {
 }
 
 // TestFirstToken in an idle replica: one iteration with the prompt in it, in as
-// many chunks as the budget asks for.
+// many chunks as the budget asks for. Nobody decodes.
 func TestFirstToken(t *testing.T) {
-	p := queueing.Profile{Alpha: 0.007, Beta: 1e-4, Delta: 1e-5, TTFTOffset: 0.02}
+	p := queueing.Profile{Alpha: 0.007, Beta: 1e-4, Gamma: 0.003, Delta: 1e-5, TTFTOffset: 0.02}
 	ttft := func(r queueing.Replica, in queueing.Tokens) float64 {
 		r.Profile, r.MaxBatch = p, 64
-		return seconds(station(t, r, poisson(in, 100)).Evaluate(0).TTFT.Mean())
+		shape := poisson(in, 100)
+		shape.InputSCV = 0
+		return seconds(station(t, r, shape).Evaluate(0).TTFT.Mean())
 	}
-	const iteration = 0.0071
+	const iteration = 0.007
 	require.InEpsilon(t, 0.02+iteration, ttft(queueing.Replica{}, 0), 1e-12)
-	require.InEpsilon(t, 0.02+iteration+0.01, ttft(queueing.Replica{}, 1000), 1e-12)
-	require.InEpsilon(t, 0.02+4*iteration+0.01, ttft(queueing.Replica{MaxBatchedTokens: 257}, 1000), 1e-12)
-	require.InEpsilon(t, 0.02+0.007+0.01, ttft(queueing.Replica{PrefillMode: queueing.Blocking}, 1000), 1e-12)
-
-	// The base of a prefill that was measured alone includes that of the iteration.
-	p.Gamma = 0.03
-	require.InEpsilon(t, 0.02+0.03+0.0001+0.01, ttft(queueing.Replica{}, 1000), 1e-12)
+	require.InEpsilon(t, 0.02+iteration+0.013, ttft(queueing.Replica{}, 1000), 1e-12)
+	require.InEpsilon(t, 0.02+4*iteration+0.013, ttft(queueing.Replica{MaxBatchedTokens: 257}, 1000), 1e-12)
+	require.InEpsilon(t, 0.02+iteration+0.013, ttft(queueing.Replica{PrefillMode: queueing.Blocking}, 1000), 1e-12)
 }
 
-// TestBlockingPrefill queues for the prefill of others.
+// TestPrefillIsAQueue: prompts much longer than the budget are served like M/G/1 with
+// iterations of the idle replica as vacations (Y. Levy and U. Yechiali,
+// "Utilization of idle time in an M/G/1 queueing system", 1975).
+func TestPrefillIsAQueue(t *testing.T) {
+	const in, budget = 1 << 20, 1 << 12
+	p := queueing.Profile{Alpha: 0.01, Delta: 1e-6}
+	shape := poisson(in, 2)
+	shape.InputSCV, shape.OutputSCV = 0, 0
+	s := station(t, queueing.Replica{Profile: p, MaxBatch: 64, MaxBatchedTokens: budget}, shape)
+	service := in * (1e-6 + 0.01/budget)
+	for _, load := range []float64{0.1, 0.5, 0.9} {
+		wait := load / (1 - load) * service / 2
+		ttft := seconds(s.Evaluate(queueing.Rate(load / service)).TTFT.Mean())
+		require.InEpsilon(t, wait+service, ttft, 0.01)
+	}
+}
+
+// TestBlockingPrefill takes iterations of its own, in which nobody decodes.
 func TestBlockingPrefill(t *testing.T) {
-	r := queueing.Replica{Profile: queueing.Profile{Alpha: 0.01, Gamma: 0.01, Delta: 1e-4}, MaxBatch: 256}
-	shape := poisson(1000, 10)
+	r := queueing.Replica{Profile: queueing.Profile{Alpha: 0.01, Beta: 1e-3, Delta: 1e-4}, MaxBatch: 256}
+	shape := poisson(1000, 100)
 	chunked := station(t, r, shape)
 	r.PrefillMode = queueing.Blocking
 	blocking := station(t, r, shape)
-	require.Equal(t, chunked.SaturationRate(), blocking.SaturationRate())
-
-	rate := 0.8 * blocking.SaturationRate()
-	p := blocking.Evaluate(rate)
-	prefill := 0.01 + 1e-4*1000
-	load := float64(rate) * prefill
-	scv := math.Pow(0.1/prefill, 2)
-	queue := load / (1 - load) * prefill * (1 + scv) / 2
-	residual := seconds(p.TTFT.Mean()) - prefill - queue - seconds(p.Wait.Mean())
-	require.Greater(t, residual, 0.0)
-	require.LessOrEqual(t, residual, 0.01/2*1.001)
+	rate := 0.6 * blocking.SaturationRate()
+	require.Greater(t, blocking.Evaluate(rate).ITL.Mean(), chunked.Evaluate(rate).ITL.Mean())
 }
 
-// TestBurstiness: the wait scales with half the sum of the variations, as does the
+// TestVaryingOutputs: the wait scales with half the sum of the variations, as does the
 // number waiting.
-func TestBurstiness(t *testing.T) {
-	evaluate := func(arrivals, outputs float64) queueing.Performance {
+func TestVaryingOutputs(t *testing.T) {
+	evaluate := func(outputs float64) queueing.Performance {
 		shape := poisson(0, 100)
-		shape.ArrivalSCV, shape.OutputSCV = arrivals, outputs
+		shape.OutputSCV = outputs
 		s := station(t, queueing.Replica{Profile: dense, MaxBatch: 4}, shape)
 		return s.Evaluate(0.9 * s.SaturationRate())
 	}
-	reference := evaluate(1, 1)
-	for _, v := range [][2]float64{{4, 1}, {1, 0}, {0, 0.5}} {
-		p := evaluate(v[0], v[1])
-		factor := (v[0] + v[1]) / 2
+	reference := evaluate(1)
+	for _, scv := range []float64{0, 0.5, 3} {
+		p := evaluate(scv)
+		factor := (1 + scv) / 2
 		require.InEpsilon(t, factor*seconds(reference.Wait.Mean()), seconds(p.Wait.Mean()), 1e-12)
 		require.InEpsilon(t, factor*seconds(reference.Wait.Quantile(0.99)), seconds(p.Wait.Quantile(0.99)), 1e-9)
 		require.InEpsilon(t, factor*reference.Queued, p.Queued, 1e-12)
 	}
-	require.Zero(t, evaluate(0, 0).Wait.Mean())
-	require.Zero(t, evaluate(0, 0).Wait.Quantile(0.999))
+}
+
+// TestBurstiness: bursts make everything slower, regular arrivals shorten the wait.
+func TestBurstiness(t *testing.T) {
+	evaluate := func(arrivals float64) queueing.Performance {
+		shape := poisson(500, 100)
+		shape.ArrivalSCV = arrivals
+		s := station(t, queueing.Replica{Profile: dense, MaxBatch: 64, MaxBatchedTokens: 1024}, shape)
+		return s.Evaluate(0.8 * s.SaturationRate())
+	}
+	last := evaluate(0)
+	for _, scv := range []float64{0.5, 1, 2, 4, 16} {
+		p := evaluate(scv)
+		require.Greater(t, p.TTFT.Mean(), last.TTFT.Mean())
+		require.Greater(t, p.TTFT.Quantile(0.95), last.TTFT.Quantile(0.95))
+		require.Greater(t, p.Wait.Mean(), last.Wait.Mean())
+		require.GreaterOrEqual(t, p.ITL.Mean(), last.ITL.Mean())
+		last = p
+	}
 }
 
 // TestBurstinessOfLimitedQueue: no more wait than there are places.
@@ -199,6 +235,6 @@ func TestVariationSpreadsLatency(t *testing.T) {
 	require.Equal(t, fixed.TTFT.Quantile(0.01), fixed.TTFT.Quantile(0.99))
 	// Prompts of exponential length.
 	prefill := 2.4e-6 * 4000
-	require.InEpsilon(t, 6.83e-3+57e-6+prefill*math.Log(100), seconds(varied.TTFT.Quantile(0.99)), 1e-9)
+	require.InEpsilon(t, 6.83e-3+prefill*math.Log(100), seconds(varied.TTFT.Quantile(0.99)), 1e-9)
 	require.Greater(t, varied.E2E.Quantile(0.95), 2*varied.E2E.Mean())
 }

@@ -33,9 +33,9 @@ func ExampleStation_Evaluate() {
 	fmt.Printf("ITL %.1f ms\n", 1e3*p.ITL.Mean())
 	fmt.Printf("TTFT %.0f ms, p99 %.0f ms\n", 1e3*p.TTFT.Mean(), 1e3*p.TTFT.Quantile(0.99))
 	// Output:
-	// steady: 30 of at most 44.1 requests/s, 101 run together
+	// steady: 30 of at most 44.3 requests/s, 100 run together
 	// ITL 13.1 ms
-	// TTFT 20 ms, p99 32 ms
+	// TTFT 21 ms, p99 33 ms
 }
 
 func ExampleStation_Capacity() {
@@ -57,6 +57,6 @@ func ExampleStation_Capacity() {
 	c, _ = station.Capacity(queueing.SLO{Limits: []queueing.Limit{{Metric: queueing.ITL, Value: 0.005}}})
 	fmt.Printf("feasible: %v, %v is at best %.1f ms\n", c.Feasible, c.Binding, 1e3*c.Best)
 	// Output:
-	// 34.2 requests/s, limited by itl.mean
+	// 34.3 requests/s, limited by itl.mean
 	// feasible: false, itl.mean is at best 6.9 ms
 }

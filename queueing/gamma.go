@@ -12,6 +12,9 @@ const (
 	normalShape = 1e7
 	// pointShape is the shape from which on a gamma variable counts as constant.
 	pointShape = 1e12
+	// rareShape is the shape below which a gamma variable is 0 but for a share that no
+	// quantile sees.
+	rareShape = 1e-12
 )
 
 // spread is the distribution of shift + G with G of a gamma distribution. A zero
@@ -23,7 +26,7 @@ type spread struct {
 // matchGamma returns the distribution of shift plus a gamma variable of the given
 // mean and variance.
 func matchGamma(shift, mean, variance float64) spread {
-	if mean <= 0 || variance <= 0 || mean*mean >= pointShape*variance {
+	if mean <= 0 || variance <= 0 || mean*mean >= pointShape*variance || mean*mean <= rareShape*variance {
 		return spread{shift: shift + max(mean, 0)}
 	}
 	return spread{shift: shift, shape: mean * mean / variance, scale: variance / mean}
