@@ -149,6 +149,8 @@ func comparisons() []comparison {
 		{"open-loop", true, openLoopStudy},
 		{"closed-loop", true, closedLoopStudy},
 		{"grids", true, gridStudy},
+		{"trace", true, traceStudy},
+		{"drift", false, driftStudy},
 		{"oracle", false, oracleStudy},
 	}
 }

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"compress/gzip"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/poolwright/poolwright/queueing"
+	"github.com/poolwright/poolwright/simulation/replica"
+)
+
+func TestWindowsHaveTheRateAndShapeOfTheirRequests(t *testing.T) {
+	trace := []replica.Request{
+		{Arrival: 0, Input: 100, Output: 10},
+		{Arrival: 5, Input: 300, Output: 10},
+		// Nothing arrives from 15 s to 30 s.
+		{Arrival: 31, Input: 50, Output: 20},
+	}
+	windows, err := windowsOf(traceReplica(), trace)
+	require.NoError(t, err)
+	require.Len(t, windows, 3)
+	assert.Equal(t, []queueing.Rate{2.0 / 15, 0, 1.0 / 15},
+		[]queueing.Rate{windows[0].Rate, windows[1].Rate, windows[2].Rate})
+
+	s := shapeOf(trace[:2])
+	assert.Equal(t, queueing.Shape{InputTokens: 200, InputSCV: 0.25, OutputTokens: 10, ArrivalSCV: 1}, s)
+}
+
+func TestScalingGivesATraceItsMeanRate(t *testing.T) {
+	trace := []replica.Request{{Arrival: 0}, {Arrival: 10}, {Arrival: 40}, {Arrival: 100}}
+	at := scaled(trace, 0.4)
+	assert.Equal(t, []float64{0, 1, 4, 10}, []float64{at[0].Arrival, at[1].Arrival, at[2].Arrival, at[3].Arrival})
+	assert.Equal(t, 100.0, trace[3].Arrival, "the trace stays")
+}
+
+func TestSaturationOfATraceIsThatOfAFullReplica(t *testing.T) {
+	trace := make([]replica.Request, 2000)
+	for i := range trace {
+		trace[i] = replica.Request{Input: 1, Output: 50}
+	}
+	r := queueing.Replica{Profile: queueing.Profile{Alpha: 10e-3}, MaxBatch: 100}
+	rate, err := traceSaturation(r, trace)
+	require.NoError(t, err)
+	assert.InEpsilon(t, 100/(50*10e-3), rate, 0.01)
+}
+
+func TestGeneratedTrafficDrifts(t *testing.T) {
+	trace, err := driftingTrace()
+	require.NoError(t, err)
+	perMinute := map[int]int{}
+	for _, r := range trace {
+		perMinute[int(r.Arrival/60)]++
+	}
+	var m moments
+	for minute := range 60 {
+		m.add(float64(perMinute[minute]))
+	}
+	assert.Greater(t, m.scv(), 3/m.mean(), "much more than Poisson traffic")
+}
+
+func TestTracesAreReadCompressed(t *testing.T) {
+	var b strings.Builder
+	w := gzip.NewWriter(&b)
+	_, err := w.Write([]byte("t,in,out\n0.5,374,44\n2,10,0\n"))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	trace, err := readTrace(writeData(t, "traces/azure2023_conv.csv.gz", b.String()))
+	require.NoError(t, err)
+	assert.Equal(t, []replica.Request{
+		{ID: 0, Arrival: 0.5, Input: 374, Output: 44},
+		{ID: 1, Arrival: 2, Input: 10, Output: 1},
+	}, trace)
+}
+
+func TestWindowedPredictionsFollowADrift(t *testing.T) {
+	load := replica.Load{
+		Shape: queueing.Shape{InputTokens: 500, OutputTokens: 50, ArrivalSCV: 1},
+		Phases: []replica.Phase{
+			{Duration: 150, Rate: 5}, {Duration: 150, Rate: 20}, {Duration: 150, Rate: 5},
+		},
+		Seed: 1,
+	}
+	arrivals, err := load.Arrivals()
+	require.NoError(t, err)
+	p := tracePoint{load: 0.3}
+	p.judge(traceReplica(), slices.Collect(arrivals))
+	require.NoError(t, p.err)
+	assert.InDelta(t, 0, p.ttft, 0.1)
+	assert.InDelta(t, 0, p.itl, 0.05)
+	assert.Len(t, p.windows, 30)
+}
