@@ -64,7 +64,7 @@ func newContinuousBatching(r Replica, s Shape) *continuousBatching {
 	if r.MaxQueue.Limited {
 		m.places = float64(r.MaxQueue.Places)
 	}
-	m.context = m.in + m.out*(1+m.outputSCV)/2
+	m.context = m.in*max(1+s.LengthCorrelation*math.Sqrt(s.InputSCV*s.OutputSCV), 0) + m.out*(1+m.outputSCV)/2
 	if m.out > 1 {
 		// The last iteration of a request accepts what is left.
 		m.steps = (m.out-1)/m.accepted + (m.accepted-1)/(2*m.accepted)

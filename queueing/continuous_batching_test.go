@@ -56,6 +56,26 @@ func TestIterationTerms(t *testing.T) {
 	require.InEpsilon(t, iteration*steps/200, itl, 2e-3)
 }
 
+// TestLengthCorrelation: a decoding request met at random is one of long output, and so
+// of a longer prompt where lengths go together: E[in·out]/E[out] tokens.
+func TestLengthCorrelation(t *testing.T) {
+	const in, out, batch = 1000, 201, 10
+	r := queueing.Replica{Profile: queueing.Profile{Alpha: 0.01, Kappa: 1e-6}, MaxBatch: batch}
+	for correlation, prompt := range map[float64]float64{-1: 0, -0.5: 0, -0.25: 500, 0: in, 0.5: 2 * in, 1: 3 * in} {
+		shape := poisson(in, out)
+		shape.InputSCV, shape.OutputSCV, shape.LengthCorrelation = 4, 1, correlation
+		s := station(t, r, shape)
+		decoding := batch * 200. / 201
+		iteration := 0.01 + 1e-6*decoding*(prompt+out)
+		require.InEpsilon(t, batch/(out*iteration), float64(s.SaturationRate()), 1e-12, correlation)
+
+		shape.InputSCV = 0
+		constant := station(t, r, shape)
+		shape.LengthCorrelation = 0
+		require.Equal(t, station(t, r, shape).SaturationRate(), constant.SaturationRate())
+	}
+}
+
 // TestPrefixCache: cached tokens are not computed but are read.
 func TestPrefixCache(t *testing.T) {
 	r := queueing.Replica{

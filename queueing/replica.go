@@ -124,6 +124,11 @@ type Shape struct {
 	// InputSCV, OutputSCV and ArrivalSCV are squared coefficients of variation of
 	// prompt lengths, output lengths and times between arrivals, ≥ 0.
 	InputSCV, OutputSCV, ArrivalSCV float64
+	// LengthCorrelation is the correlation coefficient of prompt and output lengths of
+	// a request, in [-1, 1]. Where long prompts get long outputs, a replica reads long
+	// contexts for longer. Without variation of both it has no effect; the models of
+	// the llm-d family do not know it.
+	LengthCorrelation float64
 	// PrefixHitRatio is the share of prompt tokens found in the prefix cache, in [0, 1].
 	PrefixHitRatio float64
 }

@@ -289,7 +289,7 @@ func TestNewStationNamesEveryMistake(t *testing.T) {
 		Profile: queueing.Profile{
 			Alpha: -1, Beta: nan, Gamma: -1, Delta: -1, Kappa: 1e7, Sigma: -1, Epsilon: math.Inf(-1), TTFTOffset: -1,
 		},
-	}, queueing.Shape{InputTokens: -1, InputSCV: -1, OutputSCV: nan, ArrivalSCV: -1, PrefixHitRatio: 1.5})
+	}, queueing.Shape{InputTokens: -1, InputSCV: -1, OutputSCV: nan, ArrivalSCV: -1, LengthCorrelation: -1.1, PrefixHitRatio: 1.5})
 	require.EqualError(t, err, `queueing: serviceModel: 9 is none
 queueing: prefillMode: -1 is none
 queueing: maxBatch: 0 is not in [1, 65536]
@@ -310,6 +310,7 @@ queueing: outputTokens: 0 is not in [1, 1e+09]
 queueing: inputTokensScv: -1 is not in [0, 1e+06]
 queueing: outputTokensScv: NaN is not in [0, 1e+06]
 queueing: arrivalScv: -1 is not in [0, 1e+06]
+queueing: lengthCorrelation: -1.1 is not in [-1, 1]
 queueing: prefixHitRatio: 1.5 is not in [0, 1]`)
 
 	_, err = queueing.NewStation(queueing.Replica{MaxBatch: 1}, poisson(1, 1))

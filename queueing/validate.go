@@ -66,6 +66,7 @@ func (s *Shape) validate(v *violations) {
 	v.within("inputTokensScv", s.InputSCV, 0, maxSCV)
 	v.within("outputTokensScv", s.OutputSCV, 0, maxSCV)
 	v.within("arrivalScv", s.ArrivalSCV, 0, maxSCV)
+	v.within("lengthCorrelation", s.LengthCorrelation, -1, 1)
 	v.within("prefixHitRatio", s.PrefixHitRatio, 0, 1)
 }
 
