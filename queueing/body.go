@@ -2,8 +2,13 @@ package queueing
 
 import "math"
 
-// blockSize is the number of states whose weights are summed at a time.
-const blockSize = 8
+const (
+	// blockSize is the number of states whose weights are summed at a time.
+	blockSize = 8
+	// fewBlocks is the number of blocks that are multiplied faster than an exponential
+	// is computed.
+	fewBlocks = 24
+)
 
 // body are the states below the batch limit B of a chain. The weight of state n is
 // x^n·Π_{i≤n} μ(B)/μ(i) with x = λ/μ(B). Relative to the first state of a block of
@@ -102,8 +107,8 @@ func (b *body) sum(x, logRatio float64, low, mode, high int) bodySum {
 type moments struct {
 	// first and second are moments of n counted from the origin.
 	total, first, second float64
-	// next is the weight of the first state of the block that follows; 0 if the walk
-	// stopped before the end.
+	// next is the weight of the first state after the last block; 0 if that is too far
+	// away to tell.
 	next float64
 }
 
@@ -133,15 +138,34 @@ func (b *body) walk(p *powers, m moments, d direction, first, sure int, weight, 
 		m.first += first + shift
 		m.second += second + distance*(2*first+shift)
 
+		weight *= b.blocks[k].neighbour[d] * scale
 		if total < negligible*m.total && (k-sure)*step >= 0 {
-			m.next = 0
+			m.next = weight * b.beyond(d, k+step, scale)
 			return m
 		}
-		weight *= b.blocks[k].neighbour[d] * scale
 		distance += stride
 	}
 	m.next = weight
 	return m
+}
+
+// beyond returns the weight after the last block in a direction relative to that of the
+// first state of block k; 0 if that is far.
+func (b *body) beyond(d direction, k int, scale float64) float64 {
+	var blocks []block
+	if d == up {
+		blocks = b.blocks[k:]
+	} else {
+		blocks = b.blocks[:k+1]
+	}
+	if len(blocks) > fewBlocks {
+		return 0
+	}
+	weight := 1.0
+	for i := range blocks {
+		weight *= blocks[i].neighbour[d] * scale
+	}
+	return weight
 }
 
 // powers are x^j for j = 0 … blockSize.

@@ -193,7 +193,7 @@ type tailSum struct {
 func newTail(arrivals, saturation, places float64) tailSum {
 	ratio := arrivals / saturation
 	t := tailSum{places: places}
-	if ratio > 0.5 {
+	if ratio > 0.9 {
 		t.logRatio = math.Log1p((arrivals - saturation) / saturation)
 	} else {
 		t.logRatio = math.Log(ratio)

@@ -17,7 +17,7 @@ func TestChunks(t *testing.T) {
 				for math.Floor((least+m.out)*(8192-m.in/least)/(m.in+m.out)) < n {
 					least++
 				}
-				require.Equal(t, least, m.chunks[int(math.Ceil(n))], "in=%v out=%v n=%v", in, out, n)
+				require.Equal(t, least, m.at(n).chunks, "in=%v out=%v n=%v", in, out, n)
 			}
 		}
 	}
@@ -28,8 +28,8 @@ func TestBudgetOfReplica(t *testing.T) {
 	shape := Shape{InputTokens: 4000, OutputTokens: 100}
 	small := newLLMDV3(Replica{MaxBatch: 8, MaxBatchedTokens: 512}, shape)
 	// Eight chunks of 500 tokens leave too little for the decoding of one request.
-	require.Equal(t, 9.0, small.chunks[1])
-	require.Equal(t, 1.0, newLLMDV3(Replica{MaxBatch: 8}, shape).chunks[1])
+	require.Equal(t, 9.0, small.at(1).chunks)
+	require.Equal(t, 1.0, newLLMDV3(Replica{MaxBatch: 8}, shape).at(1).chunks)
 }
 
 // TestSingleToken: the family's four-parameter model decodes once where there is

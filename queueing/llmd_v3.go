@@ -20,26 +20,38 @@ const llmdV3Budget = 8192
 type llmdV3 struct {
 	llmd
 	budget float64
-	// chunks[n] is c(n) for n = 0 … B.
-	chunks []float64
-	// decode is wd.
-	decode float64
+	// work[n] is that at a batch of n = 0 … B.
+	work []chunkedWork
+}
+
+// chunkedWork is the work on a request in iterations of a certain batch.
+type chunkedWork struct {
+	// chunks is c, prompt is wp, perIteration is per.
+	chunks, prompt, perIteration float64
 }
 
 func newLLMDV3(r Replica, s Shape) *llmdV3 {
-	m := &llmdV3{llmd: newLLMD(r, s), budget: llmdV3Budget, chunks: make([]float64, r.MaxBatch+1)}
+	m := &llmdV3{llmd: newLLMD(r, s), budget: llmdV3Budget, work: make([]chunkedWork, r.MaxBatch+1)}
 	if r.MaxBatchedTokens > 0 {
 		m.budget = float64(r.MaxBatchedTokens)
 	}
-	m.decode = m.profile.Beta*m.out + m.profile.Gamma*m.out*(m.in+(m.out+1)/2)
-	chunks := 1.0
-	for n := range m.chunks {
-		if room := m.room(chunks); room < float64(n) {
-			chunks = m.leastChunks(float64(n))
+	work, room := m.inChunks(1), m.room(1)
+	for n := range m.work {
+		if room < float64(n) {
+			work = m.inChunks(m.leastChunks(float64(n)))
+			room = m.room(work.chunks)
 		}
-		m.chunks[n] = chunks
+		m.work[n] = work
 	}
 	return m
+}
+
+// inChunks returns the work on a prompt in c chunks and on its decoding.
+func (m *llmdV3) inChunks(c float64) chunkedWork {
+	beta, gamma := m.profile.Beta, m.profile.Gamma
+	prompt := (beta + gamma*(c+1)/2) * m.in
+	decode := beta*m.out + gamma*m.out*(m.in+(m.out+1)/2)
+	return chunkedWork{c, prompt, (prompt + decode) / (c + m.out)}
 }
 
 // room returns how many requests fit if prompts come in c chunks.
@@ -66,27 +78,24 @@ func (m *llmdV3) leastChunks(n float64) float64 {
 	return c
 }
 
-// work returns c, wp and per at a batch of n.
-func (m *llmdV3) work(n float64) (chunks, prompt, perIteration float64) {
-	chunks = m.chunks[int(math.Ceil(min(n, m.batch)))]
-	prompt = (m.profile.Beta + m.profile.Gamma*(chunks+1)/2) * m.in
-	return chunks, prompt, (prompt + m.decode) / (chunks + m.out)
-}
+// at returns the work at a batch of n, a mean and so fractional.
+func (m *llmdV3) at(n float64) *chunkedWork { return &m.work[int(math.Ceil(min(n, m.batch)))] }
 
 func (m *llmdV3) serviceTime(n int) float64 {
-	chunks, prompt, _ := m.work(float64(n))
-	return (chunks+m.out)*m.profile.Alpha + float64(n)*(prompt+m.decode)
+	w := &m.work[n]
+	return (w.chunks + m.out) * (m.profile.Alpha + float64(n)*w.perIteration)
 }
 
 func (m *llmdV3) prefill(n float64) float64 {
-	chunks, prompt, per := m.work(n)
-	return chunks*max(0, m.profile.Alpha+(n-1)*per) + prompt
+	w := m.at(n)
+	return w.chunks*max(0, m.profile.Alpha+(n-1)*w.perIteration) + w.prompt
 }
 
 func (m *llmdV3) itlAt(n float64) float64 {
-	chunks, prompt, per := m.work(n)
-	prefill := chunks*max(0, m.profile.Alpha+(n-1)*per) + prompt
-	return ((chunks+m.out)*(m.profile.Alpha+n*per) - prefill) / m.out
+	w := m.at(n)
+	alone := m.profile.Alpha + (n-1)*w.perIteration
+	all := (w.chunks + m.out) * (alone + w.perIteration)
+	return (all - w.chunks*max(0, alone) - w.prompt) / m.out
 }
 
 func (m *llmdV3) latencies(s steadyState) (l latencies) {

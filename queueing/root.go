@@ -8,9 +8,11 @@ const (
 	rootTolerance = 1e-13
 	// bracketTolerance is the same relative to the first bracket, for roots near 0.
 	bracketTolerance = 1e-18
-	// patience is the number of evaluations in which the bracket has to halve or the
-	// function to fall to a quarter.
-	patience = 3
+	// patience is the number of evaluations in which the bracket has to halve or the best
+	// value to fall to a quarter; else the next point is the middle.
+	patience = 2
+	// farStep is the longest step by the secant, as a share of the bracket.
+	farStep = 0.8
 )
 
 // findRoot narrows the bracket between an argument where f ≤ 0 and one where
@@ -21,14 +23,15 @@ const (
 // of T. R. Chandrupatla, "A new hybrid quadratic/bisection algorithm for finding the
 // zero of a nonlinear function without using derivatives", Advances in Engineering
 // Software 28 (1997); else by the secant through the last two points where that
-// meets the bracket; else, and where these make no progress, the middle.
+// points into the bracket; else, and where these make no progress, the middle.
 func findRoot(f func(float64) float64, holds, fails, fHolds, fFails float64) float64 {
-	// 1 is the last point, 2 the other end of the bracket, 3 another point, and last
-	// the one before 1.
+	// Point 1 is the latest, 2 the other end of the bracket, 3 another one, and last is
+	// the one before point 1.
 	x1, f1 := holds, fHolds
 	x2, f2 := fails, fFails
 	narrow := bracketTolerance * math.Abs(fails-holds)
 	step, goal, left := 0.5, math.Abs(fails-holds)/2, patience
+	closest := math.Abs(fFails)
 	for {
 		x := x1 + step*(x2-x1)
 		fx := f(x)
@@ -46,16 +49,17 @@ func findRoot(f func(float64) float64, holds, fails, fHolds, fFails float64) flo
 		if width <= 2*near || f1 <= 0 && math.Abs(secant)*width < near {
 			break
 		}
-		if left--; width <= goal || math.Abs(f1) <= math.Abs(fLast)/4 {
+		if left--; width <= goal || math.Abs(f1) <= closest/4 {
 			goal, left = width/2, patience
 		}
+		closest = min(closest, math.Abs(f1))
 		switch quadratic, safe := inverseQuadratic(x1, x2, x3, f1, f2, f3); {
 		case left == 0:
 			step, left = 0.5, patience
 		case safe:
 			step = quadratic
-		case secant > 0 && secant < 1:
-			step = secant
+		case secant > 0:
+			step = min(secant, farStep)
 		default:
 			step = 0.5
 		}
