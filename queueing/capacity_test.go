@@ -3,6 +3,7 @@ package queueing_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -157,16 +158,14 @@ func TestCapacityOfManyLimits(t *testing.T) {
 	s := station(t, queueing.Replica{
 		Profile: queueing.Profile{Alpha: 0.01, Beta: 0.001}, MaxBatch: 64,
 	}, poisson(0, 100))
-	limits := make([]queueing.Limit, 64)
-	for i := range limits {
-		limits[i] = queueing.Limit{Metric: queueing.ITL, Value: 0.03}
-	}
+	loose := queueing.Limit{Metric: queueing.ITL, Value: 0.03}
+	limits := slices.Repeat([]queueing.Limit{loose}, 64)
 	limits[63].Value = 0.02
 	c := capacity(t, s, limits...)
 	require.Equal(t, limits[63], c.Binding)
 	require.Equal(t, capacity(t, s, limits[63]).Rate, c.Rate)
 
-	_, err := s.Capacity(queueing.SLO{Limits: append(limits, limits[0])})
+	_, err := s.Capacity(queueing.SLO{Limits: slices.Repeat([]queueing.Limit{loose}, 65)})
 	require.EqualError(t, err, "queueing: slo.limits: 65 of them, want at most 64")
 }
 

@@ -42,12 +42,12 @@ func TestRatios(t *testing.T) {
 		batch, places      int
 		evaluate, capacity float64
 	}{
-		{16, 128, 1, 2.2},
-		{16, 160, 1.1, 2.5},
-		{64, 128, 1.1, 2.5},
-		{64, 640, 4, 8},
-		{256, 128, 1.2, 2.7},
-		{256, 2560, 8, 18},
+		{16, 128, 2.3, 8},
+		{16, 160, 2.8, 10},
+		{64, 128, 2.7, 14},
+		{64, 640, 9.5, 54},
+		{256, 128, 4.8, 22},
+		{256, 2560, 40, 170},
 	} {
 		t.Run(fmt.Sprintf("B=%d/Q=%d", guard.batch, guard.places), func(t *testing.T) {
 			guarded := 0
