@@ -25,8 +25,8 @@ const touching = 1e-9
 // requests do not count.
 //
 // Latency rises with load, so there is one rate beyond which a limit fails; it is
-// found by root finding in about eight evaluations. Of equally strict limits the
-// first one binds.
+// found by root finding in eight or nine evaluations, more where a latency jumps. Of
+// equally strict limits the first one binds.
 func (s *Station) Capacity(slo SLO) (Capacity, error) {
 	if err := slo.validate(); err != nil {
 		return Capacity{}, err
