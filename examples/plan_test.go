@@ -1,6 +1,7 @@
 package examples
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // TestPlansShowWhatTheREADMEPromises plans the fleets and checks what each of them
-// is there to show.
+// is there to show, at its own load and with somewhat less and more.
 func TestPlansShowWhatTheREADMEPromises(t *testing.T) {
 	tests := []struct {
 		file   string
@@ -30,16 +31,18 @@ func TestPlansShowWhatTheREADMEPromises(t *testing.T) {
 		{file: "generated-1000.json", demand: poolwrightv1.Plan_SERVED},
 	}
 	for _, test := range tests {
-		t.Run(test.file, func(t *testing.T) {
-			p := plan(t, test.file)
-			require.Equal(t, poolwrightv1.Plan_OPTIMAL, p.GetProof())
-			require.Equal(t, test.demand, p.GetDemand())
-			require.ElementsMatch(t, test.unmet, unmet(p))
-			require.Subset(t, mixed(p), test.mixed)
-			for _, name := range test.alone {
-				require.NotContains(t, mixed(p), name)
-			}
-		})
+		for _, load := range []float64{0.95, 1, 1.05} {
+			t.Run(fmt.Sprintf("%s/%g", test.file, load), func(t *testing.T) {
+				p := planAt(t, test.file, load)
+				require.Equal(t, poolwrightv1.Plan_OPTIMAL, p.GetProof())
+				require.Equal(t, test.demand, p.GetDemand())
+				require.ElementsMatch(t, test.unmet, unmet(p))
+				require.Subset(t, mixed(p), test.mixed)
+				for _, name := range test.alone {
+					require.NotContains(t, mixed(p), name)
+				}
+			})
+		}
 	}
 }
 
@@ -65,7 +68,17 @@ func TestInfeasibleLimitIsExplained(t *testing.T) {
 // plan returns the plan of a fleet file, without a limit on time.
 func plan(t *testing.T, file string) *poolwrightv1.Plan {
 	t.Helper()
-	fleet, err := message.Fleet(read(t, file))
+	return planAt(t, file, 1)
+}
+
+// planAt is [plan] with all arrival rates multiplied by load.
+func planAt(t *testing.T, file string, load float64) *poolwrightv1.Plan {
+	t.Helper()
+	m := read(t, file)
+	for _, w := range m.GetWorkloads() {
+		w.Load.ArrivalRate *= load
+	}
+	fleet, err := message.Fleet(m)
 	require.NoError(t, err)
 	decision, _, err := planner.New(lp.Simplex()).Plan(planner.Snapshot{Fleet: fleet}, planner.Memory{}, nil)
 	require.NoError(t, err)
