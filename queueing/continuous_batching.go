@@ -42,6 +42,8 @@ type continuousBatching struct {
 	// together at most, a mean and so fractional.
 	batch   int
 	running float64
+	// recomputed is the time per request for prompts that a full KV cache lost.
+	recomputed float64
 }
 
 func newContinuousBatching(r Replica, s Shape) *continuousBatching {
@@ -74,7 +76,7 @@ func newContinuousBatching(r Replica, s Shape) *continuousBatching {
 
 	m.running = float64(r.MaxBatch)
 	if r.KVCacheTokens > 0 {
-		m.running = max(1, min(m.running, float64(r.KVCacheTokens)/m.context))
+		m.limitKVCache(float64(r.KVCacheTokens))
 	}
 	m.batch = int(m.running)
 	if m.mode == Chunked {
@@ -82,6 +84,27 @@ func newContinuousBatching(r Replica, s Shape) *continuousBatching {
 	}
 	return m
 }
+
+// limitKVCache lets as many requests run as fit the KV cache next to the one that is
+// next in line, of which half fits on average. Requests grow in a full cache, which
+// then preempts others whose prompts are computed again: in a simulated replica
+// preemptedShare requests per output token and prompt token, up to mostPreemptions.
+func (m *continuousBatching) limitKVCache(tokens float64) {
+	room := max(1, (tokens-m.in*(1+m.inputSCV)/2)/m.context)
+	if room >= m.running {
+		return
+	}
+	m.running = room
+	if m.in > 0 {
+		m.recomputed = min(preemptedShare*m.out/m.in, mostPreemptions) * m.prompt.time
+	}
+}
+
+// preemptedShare and mostPreemptions are fitted, see limitKVCache.
+const (
+	preemptedShare  = 0.8
+	mostPreemptions = 2
+)
 
 // states returns the number of requests from which on μ(n) is constant.
 func (m *continuousBatching) states() int { return int(math.Ceil(m.running)) }
@@ -110,17 +133,25 @@ func (m *continuousBatching) serviceTime(n int) float64 {
 	if m.mode == Blocking {
 		iterations = m.steps
 	}
-	return float64(n) * (iterations*m.iteration(m.decodeShare*running)/running + m.prefill(running))
+	prefill := m.prefill(running)
+	if float64(n) >= m.running {
+		prefill += m.recomputed
+	}
+	return float64(n) * (iterations*m.iteration(m.decodeShare*running)/running + prefill)
 }
 
 // prefill returns the time that a prompt takes from decoding with n requests in the
 // batch: P and, in blocking mode, the base of an iteration that it shares with the
-// prompts that arrived during the same iteration of decoding.
+// prompts that arrived during the same iteration of decoding and fit the budget.
 func (m *continuousBatching) prefill(n float64) float64 {
 	if m.mode == Chunked || !m.prompt.asks {
 		return m.prompt.time
 	}
-	return m.prompt.time + m.profile.Alpha*meanShare(n/m.iterations)
+	fit := math.Inf(1)
+	if m.prompt.tokens > 0 {
+		fit = max(1, m.budget/m.prompt.tokens-m.inputSCV/2)
+	}
+	return m.prompt.time + m.profile.Alpha*max(meanShare(n/m.iterations), 1/fit)
 }
 
 // meanShare returns the number of groups per member where groups are the members

@@ -226,7 +226,8 @@ func (q *promptStream) backlogged(iteration, room, load float64) prefillTimes {
 	soon := q.rate*(wait+service) + excessArrivals(q.rate*(wait+service), m.arrivalSCV)
 	present := q.rate*residual + q.rate*secondMoment/(2*service) + q.rate*waited
 	carried := p.time * (soon - present*iteration/(load*iteration+(1-load)*full))
-	carried = min(carried-behind, m.steps*(full-iteration/(1-q.load)))
+	// Each iteration of decoding takes a full one of them at most.
+	carried = min(carried-behind, -math.Expm1(-soon)*m.steps*(full-iteration))
 	return prefillTimes{
 		mean: wait + own,
 		variance: q.busy*iteration*iteration/12 + waited*waited + max(burst, 0)*service +
@@ -253,17 +254,24 @@ func (q *promptStream) blocking(iteration float64) prefillTimes {
 	decoding := q.busy * (1 - prefilling)
 	residual := decoding*iteration/2 + prefilling*met/2
 	queued := prefilling * q.load * met / 2
-	wait := residual + max(queued+q.burst(queued, residual+base+p.time, p.time, q.load), 0)
+	burst := q.burst(queued, residual+base+p.time, p.time, q.load)
+	wait := residual + max(queued+burst, 0)
+	burst = max(burst, 0)
 	behind := decoding*q.load*iteration + prefilling*q.load*met/2 +
 		excessArrivals(q.rate*met/2, m.arrivalSCV)*p.time
 	own := base + p.time + behind
-	// Prompts that come during the own prefill are computed before decoding starts.
-	next := q.load*own + base*-math.Expm1(-q.rate*own)
+	// Decoding starts when an iteration of prefill ends without a new prompt: after a busy
+	// period if prompts take long, at a rare moment if iterations do.
+	more := -math.Expm1(-q.rate * own)
+	period := (q.load*own + base*more) / (1 - q.load)
+	others := base / (1 - q.load)
+	rare := math.Expm1(q.rate*others) * others
+	carried := min(max(period, rare), float64(m.batch-1)*(p.time+base))
 	return prefillTimes{
 		mean: wait + own,
 		variance: decoding*iteration*iteration/12 + prefilling*met*met/12 +
-			q.rate*met*secondMoment + p.variance,
+			q.rate*met*secondMoment + p.variance + burst*(burst+p.time),
 		own:     own,
-		carried: min(next/(1-q.load), float64(m.batch-1)*(p.time+base)),
+		carried: carried,
 	}
 }
