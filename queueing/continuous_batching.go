@@ -42,6 +42,8 @@ type continuousBatching struct {
 	// together at most, a mean and so fractional.
 	batch   int
 	running float64
+	// budgetLimited tells whether the token budget is the tightest of the three.
+	budgetLimited bool
 	// recomputed is the time per request for prompts that a full KV cache lost.
 	recomputed float64
 }
@@ -78,9 +80,9 @@ func newContinuousBatching(r Replica, s Shape) *continuousBatching {
 	if r.KVCacheTokens > 0 {
 		m.limitKVCache(float64(r.KVCacheTokens))
 	}
-	m.batch = int(m.running)
-	if m.mode == Chunked {
-		m.running = min(m.running, m.budget/(1+m.prompt.tokens/m.iterations))
+	m.batch = int(math.Ceil(m.running))
+	if held := m.budget / (1 + m.prompt.tokens/m.iterations); m.mode == Chunked && held < m.running {
+		m.running, m.budgetLimited = held, true
 	}
 	return m
 }
@@ -108,9 +110,6 @@ const (
 
 // states returns the number of requests from which on μ(n) is constant.
 func (m *continuousBatching) states() int { return int(math.Ceil(m.running)) }
-
-// budgetLimited tells whether the token budget is the tightest of the three limits.
-func (m *continuousBatching) budgetLimited() bool { return m.running < float64(m.batch) }
 
 // sizing considers all rates up to the highest stable one.
 func (m *continuousBatching) sizing() sizing { return sizing{} }
@@ -192,7 +191,7 @@ func (m *continuousBatching) rest(itl float64, d decodeState) duration {
 // wait returns the wait for a place in the batch. Requests that the token budget
 // holds back have one.
 func (m *continuousBatching) wait(s steadyState, d decodeState) queueWait {
-	if m.budgetLimited() || s.wait.probability == 0 {
+	if m.budgetLimited || s.wait.probability == 0 {
 		return queueWait{}
 	}
 	w := s.wait
