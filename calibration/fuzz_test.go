@@ -37,20 +37,20 @@ func (d *decoder) number() float64 {
 
 func (d *decoder) sample() Sample {
 	s := Sample{Group: string('a' + rune(d.byte()%3))}
-	fields := []*Quantity{&s.ITL, &s.TTFT, &s.Weight, &s.OutputSCV, &s.PrefixHitRatio, &s.Running, &s.Waiting}
+	fields := []*Quantity{&s.ITL, &s.TTFT, &s.Weight, &s.OutputSCV, &s.PrefixHitRatio, &s.InputSCV, &s.Running, &s.Waiting}
 	switch d.byte() % 4 {
 	case 0:
 		fields = append(fields[:1], &s.Batch, &s.ContextTokens)
 	case 1:
 		fields = append(fields[1:2], &s.InputTokens)
 	case 2:
-		fields = append(fields[:5], &s.Concurrency, &s.InputTokens, &s.OutputTokens)
+		fields = append(fields[:6], &s.Concurrency, &s.InputTokens, &s.OutputTokens)
 	default:
 		fields = append(fields, &s.ArrivalRate, &s.InputTokens, &s.OutputTokens)
 	}
 	missing := d.byte()
 	for i, q := range fields {
-		if missing&(1<<i) == 0 || i > 6 {
+		if missing&(1<<i) == 0 || i > 7 {
 			*q = Of(d.number())
 		}
 	}

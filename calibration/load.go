@@ -28,14 +28,6 @@ func (c *coefficients) iteration(n, context float64) float64 {
 	return c[Alpha] + n*(c[Beta]+c[Kappa]*context) + c[Sigma]*math.Sqrt(n)
 }
 
-// prefill returns P = γ + δ·x + ε·x², what a prompt of x computed tokens adds.
-func (c *coefficients) prefill(x float64) float64 {
-	if x == 0 {
-		return 0
-	}
-	return c[Gamma] + x*(c[Delta]+c[Epsilon]*x)
-}
-
 // load is what a sample says, digested.
 type load struct {
 	kind Kind
@@ -46,11 +38,13 @@ type load struct {
 	limit float64
 	// context is the mean context of a running request.
 	context float64
-	// prompt is x, the computed tokens of a prompt.
-	prompt float64
+	// prompt is x, the mean number of computed tokens of a prompt, inputSCV their
+	// squared coefficient of variation.
+	prompt, inputSCV float64
 	// intervals is the mean number of times between tokens, steps that of iterations
 	// for them.
 	intervals, steps float64
+	outputSCV        float64
 	rate             float64
 	// observedITL and observedTTFT are those of a closed loop in which both are known,
 	// otherwise 0.
@@ -68,6 +62,7 @@ func newLoad(s Sample, o Options) load {
 		limit:    queueing.MaxBatchLimit,
 		budget:   math.Inf(1),
 		prompt:   s.InputTokens.Or(0) * (1 - s.PrefixHitRatio.Or(0)),
+		inputSCV: s.InputSCV.Or(0),
 		rate:     s.ArrivalRate.Or(0),
 		blocking: o.PrefillMode == queueing.Blocking,
 	}
@@ -86,11 +81,12 @@ func newLoad(s Sample, o Options) load {
 		l.batch = s.Concurrency.Or(s.Running.Or(0))
 		l.intervals = max(out-1, 0)
 		l.steps = l.intervals / accepted
+		l.outputSCV = s.OutputSCV.Or(0)
 		if l.kind == ClosedLoop && s.ITL.Known && s.TTFT.Known {
 			l.observedITL, l.observedTTFT = s.ITL.Value, s.TTFT.Value
 		}
 		// A decoding step that is seen at random belongs more often to a long output.
-		l.context = s.InputTokens.Value + out*(1+s.OutputSCV.Or(0))/2
+		l.context = s.InputTokens.Value + out*(1+l.outputSCV)/2
 		if o.KVCacheTokens > 0 {
 			l.limit = max(1, min(l.limit, float64(o.KVCacheTokens)/max(l.context, 1)))
 		}
@@ -100,6 +96,14 @@ func newLoad(s Sample, o Options) load {
 		}
 	}
 	return l
+}
+
+// prefill returns the mean of P = γ + δ·x + ε·x², what a prompt adds.
+func (l *load) prefill(c *coefficients) float64 {
+	if l.prompt == 0 {
+		return 0
+	}
+	return c[Gamma] + l.prompt*(c[Delta]+c[Epsilon]*l.prompt*(1+l.inputSCV))
 }
 
 // size returns the order of magnitude of what a term is multiplied by, > 0.

@@ -28,14 +28,24 @@ func (w *conditions) variance(m queueing.Metric, c *coefficients) float64 {
 //
 //	T̄ = T(n) + λ·T̄·P,  P = γ + δ·E[x] + ε·E[x²]
 //
-// Under blocking prefill each iteration that prefills adds α as well. What a request
-// meets first are the prefills of those who arrived during its own first iteration,
-// which is longer than others.
+// Under blocking prefill each iteration that prefills adds α as well. Right behind a
+// request there are more prefills than that, see [wake].
 func (w *conditions) itl(c *coefficients) float64 {
-	t := w.interval(c, w.met(c))
-	f := w.firstToken(c)
-	first := w.rate * w.prefill(c) * max(f.others+f.own-t, 0)
-	return w.perToken * (t + first/max(w.steps, 1))
+	k := w.wake(c)
+	carried := k.prefills * w.prefill(c)
+	return w.perToken * (w.interval(c, w.met(c, k)) + carried/max(w.steps, 1))
+}
+
+// wake returns what a request meets of those that come with it.
+func (w *conditions) wake(c *coefficients) wake {
+	n := w.decoding(c)
+	share := 1 - c.iteration(n, w.context)/w.interval(c, n)
+	variation := 0.0
+	if prefill := w.prefill(c); prefill > 0 {
+		varying := w.varyingPrefill(c) / prefill
+		variation = w.inputSCV * varying * varying
+	}
+	return newWake(share, w.steps, w.arrivalSCV, variation).varied(w.outputSCV)
 }
 
 // mostPrefillShare bounds λP, which keeps predictions finite while the rate of a bad
@@ -51,6 +61,11 @@ func (w *conditions) prefill(c *coefficients) float64 {
 		return 0
 	}
 	return c[Gamma] + c[Delta]*w.prompt + c[Epsilon]*w.promptSquare
+}
+
+// varyingPrefill returns x·dP/dx, by which P follows the length of a prompt.
+func (w *conditions) varyingPrefill(c *coefficients) float64 {
+	return w.prompt * (c[Delta] + 2*c[Epsilon]*w.prompt)
 }
 
 // interval returns the mean time from one decoding iteration to the next while n
@@ -77,16 +92,15 @@ func (w *conditions) decoding(c *coefficients) float64 {
 	return w.running * decode / (decode + t + w.prefill(c))
 }
 
-// met returns how many requests a token finds decoding, itself included. Tokens see
-// E[n²]/E[n], which in a Poisson process is one more than the mean over time; the
-// part of the variation that is slower than the window shows in its mean already.
-func (w *conditions) met(c *coefficients) float64 {
+// met returns how many requests a token finds decoding, itself and its wake included.
+// The part of the variation that is slower than the window shows in its mean already.
+func (w *conditions) met(c *coefficients, k wake) float64 {
 	n := w.decoding(c)
 	stay := w.steps * w.interval(c, n)
 	slow := w.window / (2 * stay)
 	within := 1 - math.Min(1, -math.Expm1(-slow)/slow)
 	full := math.Min(1, n/w.limit)
-	return math.Min(n+within*(1+w.arrivalSCV)/2*(1-full), w.limit)
+	return math.Min(n+within*k.together*(1-full), w.limit)
 }
 
 // ttft predicts the mean TTFT of a window: offset, rest of the iteration under way or
@@ -140,7 +154,7 @@ func (w *conditions) company(t float64) float64 {
 //	Var T = λ·T̄·(ca²·P² + Var P) + (λP)²·Var T
 func (w *conditions) chunkedFound(c *coefficients, n float64) float64 {
 	mean, prefill := w.interval(c, n), w.prefill(c)
-	varying := w.prompt * (c[Delta] + 2*c[Epsilon]*w.prompt)
+	varying := w.varyingPrefill(c)
 	square := w.arrivalSCV*prefill*prefill + w.inputSCV*varying*varying
 	share := min(w.rate*prefill, mostPrefillShare)
 	return mean + w.rate*square/(1-share*share)

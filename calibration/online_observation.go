@@ -53,8 +53,8 @@ type conditions struct {
 	// arrivals is the number in the window.
 	arrivals float64
 	// prompt is x, the mean number of computed prompt tokens, and promptSquare E[x²].
-	prompt, promptSquare float64
-	inputSCV, arrivalSCV float64
+	prompt, promptSquare            float64
+	inputSCV, outputSCV, arrivalSCV float64
 	// context is the mean context of a running request, steps the mean number of
 	// iterations that it decodes, perToken the number of iterations per token.
 	context, steps, perToken float64
@@ -76,7 +76,7 @@ func (f *Filter) digest(o *Observation) (conditions, Verdict) {
 	w := conditions{
 		window: float64(o.Window), rate: o.Rate.Value, running: o.Running.Value, waiting: o.Waiting,
 		prompt:   o.InputTokens.Value * (1 - o.PrefixHitRatio.Or(0)),
-		inputSCV: o.InputSCV.Or(1), arrivalSCV: o.ArrivalSCV.Or(1),
+		inputSCV: o.InputSCV.Or(1), outputSCV: o.OutputSCV.Or(1), arrivalSCV: o.ArrivalSCV.Or(1),
 		context:  o.InputTokens.Value + out*(1+o.OutputSCV.Or(1))/2,
 		perToken: 1 / max(f.replica.AcceptedTokens, 1),
 		limit:    float64(f.replica.MaxBatch),

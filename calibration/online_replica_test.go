@@ -47,14 +47,12 @@ func scenarios() []scenario {
 	}
 	cached := varied(3000, 180)
 	cached.PrefixHitRatio = 0.6
-	long := varied(200, 700)
-	long.OutputSCV = 0.3
 	bursty := varied(700, 250)
 	bursty.ArrivalSCV = 3
 	return []scenario{
 		{name: "chat", replica: queueing.Replica{Profile: small, MaxBatch: 128, MaxBatchedTokens: 8192}, shape: varied(600, 250), limits: limits(0.3, 0.02)},
 		{name: "long prompts", replica: queueing.Replica{Profile: small, MaxBatch: 128, MaxBatchedTokens: 8192}, shape: varied(3000, 150), limits: limits(0.6, 0.04)},
-		{name: "long outputs", replica: queueing.Replica{Profile: small, MaxBatch: 256, MaxBatchedTokens: 8192}, shape: long, limits: limits(0.3, 0.025)},
+		{name: "long outputs", replica: queueing.Replica{Profile: small, MaxBatch: 256, MaxBatchedTokens: 8192}, shape: varied(200, 700), limits: limits(0.3, 0.025)},
 		{name: "large model", replica: queueing.Replica{Profile: large, MaxBatch: 96, MaxBatchedTokens: 4096}, shape: varied(800, 200), limits: limits(1, 0.06)},
 		{name: "mixture of experts", replica: queueing.Replica{Profile: experts, MaxBatch: 128, MaxBatchedTokens: 8192}, shape: varied(500, 300), limits: limits(0.4, 0.04)},
 		{name: "prefix cache", replica: queueing.Replica{Profile: small, MaxBatch: 128, MaxBatchedTokens: 8192}, shape: cached, limits: limits(0.5, 0.03)},

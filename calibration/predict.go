@@ -40,25 +40,16 @@ const mostPrefill = 0.98
 //
 //	t = (steps·T(1+(n−1)f) + (n−1)·f·P) / intervals
 //
-// In an open loop the others arrive at rate λ and each decodes for intervals·t, so that
-// by Little's law a request meets 1 + λ·intervals·t, itself included, and as many
-// prefills as arrive meanwhile:
-//
-//	t = steps/intervals·T(1+λ·intervals·t) + λ·t·P
+// An open loop is that of [openLoop.interval].
 func (l *load) interval(c *coefficients, t float64) float64 {
 	perToken := l.steps / l.intervals
 	switch l.kind {
 	case ClosedLoop:
 		others := l.others(c, t)
-		return perToken*c.iteration(1+others, l.context) + others*l.interruption(c)/l.intervals
+		return perToken*c.iteration(1+others, l.context) + others*l.interruption(c, 0)/l.intervals
 	case OpenLoop:
-		n := l.rate * l.intervals * t
-		if l.batch > 0 {
-			n = l.batch
-		}
-		n = min(1+n, max(l.limit, 1))
-		prefill := min(l.rate*l.interruption(c), mostPrefill)
-		return perToken * c.iteration(n, l.context) / (1 - prefill)
+		o := l.openLoop(c, t)
+		return o.interval()
 	}
 	return math.NaN()
 }
@@ -87,13 +78,18 @@ func (l *load) decodeShare(c *coefficients, t float64) float64 {
 }
 
 // interruption returns what the prefill of one other request costs a decoding one:
-// P, and in blocking mode the base of an iteration of its own.
-func (l *load) interruption(c *coefficients) float64 {
-	p := c.prefill(l.prompt)
-	if l.blocking && l.prompt > 0 {
-		p += c[Alpha]
+// P, and in blocking mode the base of an iteration, which prompts that arrive during
+// the same one share: during a mean time of one come u = λ·iteration, in (1−e^{−u})/u
+// groups each.
+func (l *load) interruption(c *coefficients, iteration float64) float64 {
+	p := l.prefill(c)
+	if !l.blocking || l.prompt == 0 {
+		return p
 	}
-	return p
+	if u := l.rate * iteration; u > 1e-9 {
+		return p - c[Alpha]*math.Expm1(-u)/u
+	}
+	return p + c[Alpha]
 }
 
 // others returns how many others a request of a closed loop finds decoding on average.
@@ -112,17 +108,14 @@ func (l *load) ttft(c *coefficients, t float64) float64 {
 	case ClosedLoop:
 		return l.firstToken(c, t, l.others(c, t))
 	case OpenLoop:
-		others := l.rate * l.intervals * t
-		if l.batch > 0 {
-			others = l.batch
-		}
-		return l.firstToken(c, t, min(others, l.limit-1))
+		o := l.openLoop(c, t)
+		return o.firstToken()
 	}
-	return c[TTFTOffset] + l.chunks(0)*c[Alpha] + c.prefill(l.prompt)
+	return c[TTFTOffset] + l.chunks(0)*c[Alpha] + l.prefill(c)
 }
 
-// firstToken returns the time to first token while a mean number of others decode at
-// an ITL of t: offset, the rest of the iteration that is under way if any is, prompts
+// firstToken returns the time to first token while a mean number of other
+// clients decode at an ITL of t: offset, the rest of the iteration that is under way if any is, prompts
 // that arrived during it, and as many iterations as the own prompt has chunks.
 func (l *load) firstToken(c *coefficients, t, others float64) float64 {
 	own := l.ownPrefill(c, others)
@@ -131,41 +124,16 @@ func (l *load) firstToken(c *coefficients, t, others float64) float64 {
 	}
 	busy := -math.Expm1(-others)
 	mean := t * l.intervals / l.steps
-	if l.kind != OpenLoop {
-		return c[TTFTOffset] + busy*mean/2 + own
-	}
-	wait := busy * l.foundIteration(c, mean, others) * (0.5 + l.rate*c.prefill(l.prompt))
-	if l.chunks(others) > 1 {
-		// Prompts of several chunks wait for each other: a single server with the mean
-		// wait of A. Y. Khinchin and F. Pollaczek for equal services.
-		load := min(l.rate*own, mostPrefill)
-		wait += load / (1 - load) * own / 2
-	}
-	return c[TTFTOffset] + wait + own
-}
-
-// foundIteration returns the mean length E[T²]/E[T] of the iteration that an arrival
-// finds under way: it finds long ones, those with prefill, more often than others.
-// mean is the mean length of all.
-func (l *load) foundIteration(c *coefficients, mean, others float64) float64 {
-	chunks := l.chunks(others)
-	decode := c.iteration(others, l.context)
-	long := decode + c.prefill(l.prompt)/chunks
-	filled := min(l.rate*mean*chunks, 1)
-	first := filled*long + (1-filled)*decode
-	if first == 0 {
-		return 0
-	}
-	return (filled*long*long + (1-filled)*decode*decode) / first
+	return c[TTFTOffset] + busy*mean/2 + own
 }
 
 // ownPrefill returns the time of the iterations that compute a request's prompt while
 // others decode.
 func (l *load) ownPrefill(c *coefficients, others float64) float64 {
 	if l.blocking {
-		return c[Alpha] + c.prefill(l.prompt)
+		return c[Alpha] + l.prefill(c)
 	}
-	return c.prefill(l.prompt) + l.chunks(others)*c.iteration(max(others, 0), l.context)
+	return l.prefill(c) + l.chunks(others)*c.iteration(max(others, 0), l.context)
 }
 
 // chunks returns the number of iterations that a prompt takes while others decode.

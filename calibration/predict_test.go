@@ -50,20 +50,6 @@ func TestPredictionsAtTheEdges(t *testing.T) {
 	assert.InEpsilon(t, alone/2, l.itl(&c), 1e-12)
 }
 
-func TestOpenLoopIsAFixedPoint(t *testing.T) {
-	c := coefficientsOf(mixture)
-	for _, rate := range []float64{0.1, 1, 3, 5} {
-		l := loadOf(Sample{ArrivalRate: Of(rate), InputTokens: Of(500), OutputTokens: Of(201)}, Options{})
-		x := l.itl(&c)
-		n := 1 + rate*200*x
-		assert.InEpsilon(t, c.iteration(n, 600.5)+rate*x*c.prefill(500), x, 1e-9)
-
-		// With the number running known, Little's law is not needed.
-		l = loadOf(Sample{ArrivalRate: Of(rate), InputTokens: Of(500), OutputTokens: Of(201), Running: Of(n - 1)}, Options{})
-		assert.InEpsilon(t, x, l.itl(&c), 1e-9)
-	}
-}
-
 func TestLimitsOfTheBatch(t *testing.T) {
 	c := coefficientsOf(dense)
 	s := Sample{Concurrency: Of(500), InputTokens: Of(1000), OutputTokens: Of(1001)}
@@ -123,7 +109,7 @@ func simulate(p queueing.Profile, clients, in, out int) (itl, ttft float64) {
 			}
 			switch {
 			case a.inside && a.tokens == 0:
-				work += c.prefill(float64(in))
+				work += (c[Gamma] + c[Delta]*float64(in) + c[Epsilon]*float64(in*in))
 			case a.inside:
 				running++
 				context += in + a.tokens

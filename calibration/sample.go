@@ -30,9 +30,9 @@ func (q Quantity) Or(value float64) float64 {
 //
 //	kind         always known                               at least one of  may be known
 //	DecodePoint  Batch, ContextTokens                       ITL
-//	PrefillPoint InputTokens                                TTFT             PrefixHitRatio
-//	ClosedLoop   Concurrency, InputTokens, OutputTokens     ITL, TTFT        OutputSCV, PrefixHitRatio
-//	OpenLoop     ArrivalRate, InputTokens, OutputTokens     ITL, TTFT        OutputSCV, PrefixHitRatio, Running, Waiting
+//	PrefillPoint InputTokens                                TTFT             InputSCV, PrefixHitRatio
+//	ClosedLoop   Concurrency, InputTokens, OutputTokens     ITL, TTFT        InputSCV, OutputSCV, PrefixHitRatio
+//	OpenLoop     ArrivalRate, InputTokens, OutputTokens     ITL, TTFT        InputSCV, OutputSCV, PrefixHitRatio, Running, Waiting
 type Sample struct {
 	// Group labels what the sample has in common with others, for example its
 	// workload, for [LeaveOneGroupOut]. Empty is a group too.
@@ -48,6 +48,9 @@ type Sample struct {
 
 	// InputTokens is the mean prompt length, ≥ 0.
 	InputTokens Quantity
+	// InputSCV is the squared coefficient of variation of the prompt length, ≥ 0;
+	// missing means that all are alike, as in most load tests.
+	InputSCV Quantity
 	// OutputTokens is the mean number of generated tokens, ≥ 1.
 	OutputTokens Quantity
 	// OutputSCV is the squared coefficient of variation of the output length, ≥ 0;
@@ -70,7 +73,9 @@ type Sample struct {
 	// If there are any, TTFT tells nothing about the profile and is left out.
 	Waiting Quantity
 
-	// ITL is the mean time between the tokens of a request, in seconds, > 0.
+	// ITL is the mean time between the tokens of a request, in seconds, > 0. Where output
+	// lengths vary it is the mean over tokens; that over requests is longer, because
+	// the prompts right behind a request delay short answers by as much as long ones.
 	ITL Quantity
 	// TTFT is the mean time to first token, in seconds, > 0.
 	TTFT Quantity

@@ -59,6 +59,7 @@ func (s *Sample) fields() []field {
 		{name: "batch", Quantity: s.Batch, low: 1, high: maxBatch, required: []Kind{DecodePoint}},
 		{name: "contextTokens", Quantity: s.ContextTokens, low: 0, high: maxTokens, required: []Kind{DecodePoint}},
 		{name: "inputTokens", Quantity: s.InputTokens, low: 0, high: maxTokens, required: []Kind{PrefillPoint, ClosedLoop, OpenLoop}},
+		{name: "inputTokensScv", Quantity: s.InputSCV, low: 0, high: maxSCV, permitted: []Kind{PrefillPoint, ClosedLoop, OpenLoop}},
 		{name: "outputTokens", Quantity: s.OutputTokens, low: 1, high: maxTokens, required: loads},
 		{name: "outputTokensScv", Quantity: s.OutputSCV, low: 0, high: maxSCV, permitted: loads},
 		{name: "prefixHitRatio", Quantity: s.PrefixHitRatio, low: 0, high: 1, permitted: []Kind{PrefillPoint, ClosedLoop, OpenLoop}},
