@@ -1264,19 +1264,20 @@ func (x *Variant) GetScaleTarget() *ScaleTarget {
 // in each service model.
 type Profile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Iteration base, in milliseconds.
+	// Base of an iteration, in milliseconds.
 	AlphaMs float64 `protobuf:"fixed64,1,opt,name=alpha_ms,json=alphaMs,proto3" json:"alpha_ms,omitempty"`
 	// Per running request (LLMD_V2, LLMD_V3: per computed token), in milliseconds.
 	BetaMs float64 `protobuf:"fixed64,2,opt,name=beta_ms,json=betaMs,proto3" json:"beta_ms,omitempty"`
-	// Prefill base (LLMD_V2, LLMD_V3: per KV token), in milliseconds.
+	// Per prompt, on top of the iterations that compute it (LLMD_V1: prefill base; LLMD_V2, LLMD_V3:
+	// per KV token), in milliseconds.
 	GammaMs float64 `protobuf:"fixed64,3,opt,name=gamma_ms,json=gammaMs,proto3" json:"gamma_ms,omitempty"`
-	// Per prompt token (LLMD_V1: and running request), in milliseconds.
+	// Per computed prompt token (LLMD_V1: per prompt token and running request), in milliseconds.
 	DeltaMs float64 `protobuf:"fixed64,4,opt,name=delta_ms,json=deltaMs,proto3" json:"delta_ms,omitempty"`
-	// Per running request and context token, in milliseconds.
+	// Per context token of a running request, in milliseconds.
 	KappaMs float64 `protobuf:"fixed64,5,opt,name=kappa_ms,json=kappaMs,proto3" json:"kappa_ms,omitempty"`
 	// Per square root of running requests, in milliseconds.
 	SigmaMs float64 `protobuf:"fixed64,6,opt,name=sigma_ms,json=sigmaMs,proto3" json:"sigma_ms,omitempty"`
-	// Per squared prompt token, in milliseconds.
+	// Per squared computed prompt token, in milliseconds.
 	EpsilonMs float64 `protobuf:"fixed64,7,opt,name=epsilon_ms,json=epsilonMs,proto3" json:"epsilon_ms,omitempty"`
 	// Constant overhead before the first token, in milliseconds.
 	TtftOffsetMs  float64 `protobuf:"fixed64,8,opt,name=ttft_offset_ms,json=ttftOffsetMs,proto3" json:"ttft_offset_ms,omitempty"`
