@@ -46,41 +46,56 @@ func readTrace(data string) ([]replica.Request, error) {
 	return requests, nil
 }
 
-// driftingTrace generates an hour of traffic whose rate drifts and has bursts, as
-// recorded traffic does: a random walk that changes every 10 s and returns to its mean
-// in some minutes, and now and then a minute at twice the rate.
-func driftingTrace() ([]replica.Request, error) {
+// driftingTrace generates a quarter of an hour of traffic of a mean rate, whose rate and
+// lengths drift as those of recorded traffic do: the rate rises and falls once, and
+// walks at random, changing every 10 s and returning to its mean in some minutes; now
+// and then there is a minute of 1.4 times as much; means of lengths wander in opposite
+// directions. Equal seeds give equal courses.
+func driftingTrace(seed uint64, rate float64) ([]replica.Request, error) {
 	const (
-		phase, phases = 10.0, 360
-		persistence   = 0.95
-		spread        = 0.25
+		phase, phases                   = 10.0, 90
+		persistence, spread             = 0.95, 0.2
+		day, burst                      = 0.2, 1.4
+		lengthPersistence, lengthSpread = 0.97, 0.02
 	)
-	random := rand.New(rand.NewPCG(2023, 3))
-	load := replica.Load{
-		Shape: queueing.Shape{
-			InputTokens: 1000, OutputTokens: 200, InputSCV: 1.2, OutputSCV: 0.6, ArrivalSCV: 1,
-		},
-		Lengths: replica.LogNormal, Seed: 2023,
-	}
-	level, burst := 0.0, 0
-	for range phases {
+	random := rand.New(rand.NewPCG(seed, 3))
+	intensity, wander := make([]float64, phases), make([]float64, phases)
+	level, length, bursting, total := 0.0, 0.0, 0, 0.0
+	for i := range intensity {
 		level = persistence*level + spread*math.Sqrt(1-persistence*persistence)*random.NormFloat64()
-		if burst--; burst < 0 && random.IntN(60) == 0 {
-			burst = 5
+		length = lengthPersistence*length + lengthSpread*random.NormFloat64()
+		if bursting--; bursting < 0 && random.IntN(60) == 0 {
+			bursting = 5
 		}
-		rate := 5 * math.Exp(level)
-		if burst >= 0 {
-			rate *= 2
+		intensity[i], wander[i] = math.Exp(level)*(1+day*math.Sin(2*math.Pi*float64(i)/phases)), length
+		if bursting >= 0 {
+			intensity[i] *= burst
 		}
-		load.Phases = append(load.Phases, replica.Phase{Duration: phase, Rate: queueing.Rate(rate)})
+		total += intensity[i]
 	}
-	arrivals, err := load.Arrivals()
-	if err != nil {
-		return nil, err
-	}
+
 	var requests []replica.Request
-	for r := range arrivals {
-		requests = append(requests, r)
+	for i := range intensity {
+		shape := driftingShape()
+		shape.InputTokens *= queueing.Tokens(math.Exp(wander[i]))
+		shape.OutputTokens *= queueing.Tokens(math.Exp(-wander[i] / 2))
+		arrivals, err := replica.Load{
+			Shape:   shape,
+			Phases:  []replica.Phase{{Duration: phase, Rate: queueing.Rate(rate * phases * intensity[i] / total)}},
+			Lengths: replica.LogNormal, Seed: seed<<32 + uint64(i),
+		}.Arrivals()
+		if err != nil {
+			return nil, err
+		}
+		for r := range arrivals {
+			r.ID, r.Arrival = len(requests), r.Arrival+float64(i)*phase
+			requests = append(requests, r)
+		}
 	}
 	return requests, nil
+}
+
+// driftingShape is what lengths of generated traffic wander about.
+func driftingShape() queueing.Shape {
+	return queueing.Shape{InputTokens: 1000, OutputTokens: 200, InputSCV: 1, OutputSCV: 0.6, ArrivalSCV: 1}
 }

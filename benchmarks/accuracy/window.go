@@ -11,13 +11,47 @@ import (
 // windowLength is the span over which a rate is taken as constant, in seconds.
 const windowLength = 15
 
-// traceReplica is a small dense model on one recent device.
-func traceReplica() queueing.Replica {
-	return queueing.Replica{
-		Profile:          oracleProfiles()[0].profile,
-		MaxBatch:         256,
-		MaxBatchedTokens: 2048,
+// tracedReplica is a replica that traffic is sent to.
+type tracedReplica struct {
+	name    string
+	replica queueing.Replica
+	// stress replicas are shown, but no target is about them.
+	stress bool
+}
+
+// tracedReplicas are replicas with the time that one H100 takes for a model of 8
+// billion parameters, per request and the same per token of its context, and two whose
+// prefill takes a large share of that: many times as long.
+func tracedReplicas(trace []replica.Request) []tracedReplica {
+	const alpha, beta, delta = 6.83e-3, 57e-6, 2.4e-6
+	context := decodingContext(trace)
+	profiles := []struct {
+		name    string
+		profile queueing.Profile
+		stress  bool
+	}{
+		{"β", queueing.Profile{Alpha: alpha, Beta: beta, Delta: delta}, false},
+		{"κ", queueing.Profile{Alpha: alpha, Kappa: beta / context, Delta: delta}, false},
+		{"β, δ 10 µs", queueing.Profile{Alpha: alpha, Beta: beta, Delta: 10e-6}, true},
+		{"β, δ 40 µs", queueing.Profile{Alpha: alpha, Beta: beta, Delta: 40e-6}, true},
 	}
+	all := make([]tracedReplica, len(profiles))
+	for i, p := range profiles {
+		all[i] = tracedReplica{p.name, queueing.Replica{Profile: p.profile, MaxBatch: 256, MaxBatchedTokens: 2048}, p.stress}
+	}
+	return all
+}
+
+// decodingContext returns the mean context of the iterations that generate the tokens of
+// requests.
+func decodingContext(requests []replica.Request) float64 {
+	var tokens, read float64
+	for _, r := range requests {
+		in, out := float64(r.Input), float64(r.Output)
+		tokens += out
+		read += out * (in + out/2)
+	}
+	return read / tokens
 }
 
 // traceSaturation returns the rate at which a replica completes the requests of a trace
@@ -80,10 +114,11 @@ const fewestGaps = 30
 
 // shapeOf returns the moments of requests.
 func shapeOf(requests []replica.Request) queueing.Shape {
-	var in, out, gaps moments
+	var in, out, product, gaps moments
 	for i, r := range requests {
 		in.add(float64(r.Input))
 		out.add(float64(r.Output))
+		product.add(float64(r.Input) * float64(r.Output))
 		if i > 0 {
 			gaps.add(r.Arrival - requests[i-1].Arrival)
 		}
@@ -92,6 +127,9 @@ func shapeOf(requests []replica.Request) queueing.Shape {
 		InputTokens: queueing.Tokens(in.mean()), InputSCV: in.scv(),
 		OutputTokens: queueing.Tokens(out.mean()), OutputSCV: out.scv(),
 		ArrivalSCV: 1,
+	}
+	if spread := in.mean() * out.mean() * math.Sqrt(in.scv()*out.scv()); spread > 0 {
+		s.LengthCorrelation = min(max((product.mean()-in.mean()*out.mean())/spread, -1), 1)
 	}
 	if gaps.n >= fewestGaps {
 		s.ArrivalSCV = gaps.scv()

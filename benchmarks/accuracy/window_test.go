@@ -13,6 +13,19 @@ import (
 	"github.com/poolwright/poolwright/simulation/replica"
 )
 
+// testReplica is one that targets are about.
+func testReplica() tracedReplica {
+	return tracedReplicas([]replica.Request{{Input: 1000, Output: 200}})[0]
+}
+
+func TestTracedReplicasReadContextsForAsLong(t *testing.T) {
+	replicas := tracedReplicas([]replica.Request{{Input: 900, Output: 200}, {Input: 100, Output: 400}})
+	const context = (200*(900+100) + 400*(100+200)) / 600.
+	assert.InEpsilon(t, replicas[0].replica.Profile.Beta, replicas[1].replica.Profile.Kappa*context, 1e-12)
+	assert.False(t, replicas[0].stress || replicas[1].stress)
+	assert.True(t, replicas[2].stress && replicas[3].stress)
+}
+
 func TestWindowsHaveTheRateAndShapeOfTheirRequests(t *testing.T) {
 	trace := []replica.Request{
 		{Arrival: 0, Input: 100, Output: 10},
@@ -20,7 +33,7 @@ func TestWindowsHaveTheRateAndShapeOfTheirRequests(t *testing.T) {
 		// Nothing arrives from 15 s to 30 s.
 		{Arrival: 31, Input: 50, Output: 20},
 	}
-	windows, err := windowsOf(traceReplica(), trace)
+	windows, err := windowsOf(testReplica().replica, trace)
 	require.NoError(t, err)
 	require.Len(t, windows, 3)
 	assert.Equal(t, []queueing.Rate{2.0 / 15, 0, 1.0 / 15},
@@ -28,6 +41,7 @@ func TestWindowsHaveTheRateAndShapeOfTheirRequests(t *testing.T) {
 
 	s := shapeOf(trace[:2])
 	assert.Equal(t, queueing.Shape{InputTokens: 200, InputSCV: 0.25, OutputTokens: 10, ArrivalSCV: 1}, s)
+	assert.InDelta(t, -0.5, shapeOf(trace).LengthCorrelation, 0.2)
 }
 
 func TestScalingGivesATraceItsMeanRate(t *testing.T) {
@@ -49,7 +63,7 @@ func TestSaturationOfATraceIsThatOfAFullReplica(t *testing.T) {
 }
 
 func TestGeneratedTrafficDrifts(t *testing.T) {
-	trace, err := driftingTrace()
+	trace, err := driftingTrace(1, 10)
 	require.NoError(t, err)
 	perMinute := map[int]int{}
 	for _, r := range trace {
@@ -86,8 +100,8 @@ func TestWindowedPredictionsFollowADrift(t *testing.T) {
 	}
 	arrivals, err := load.Arrivals()
 	require.NoError(t, err)
-	p := tracePoint{load: 0.3}
-	p.judge(traceReplica(), slices.Collect(arrivals))
+	p := tracePoint{replica: testReplica(), load: 0.3}
+	p.judge(slices.Collect(arrivals))
 	require.NoError(t, p.err)
 	assert.InDelta(t, 0, p.ttft, 0.1)
 	assert.InDelta(t, 0, p.itl, 0.05)
