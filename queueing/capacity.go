@@ -74,15 +74,15 @@ func (s *Station) Capacity(slo SLO) (Capacity, error) {
 
 // tokenRateLimit returns the first limit that stands for a share of the highest rate.
 func (s *Station) tokenRateLimit(slo SLO) (Limit, bool) {
-	for _, limit := range slo.Limits {
-		if s.standsForLoad(limit) {
-			return limit, true
+	for i := range slo.Limits {
+		if s.standsForLoad(&slo.Limits[i]) {
+			return slo.Limits[i], true
 		}
 	}
 	return Limit{}, false
 }
 
-func (s *Station) standsForLoad(l Limit) bool {
+func (s *Station) standsForLoad(l *Limit) bool {
 	return l.Metric == TokensPerSecond && s.sizing.tokenRateLoad > 0
 }
 
@@ -113,8 +113,10 @@ func (l limitSet) has(i int) bool { return l>>i&1 != 0 }
 
 // excess tells how far limits are from being reached at a rate.
 type excess struct {
-	// value is the largest of all: positive if a limit fails. It is logarithmic, which
-	// makes it close to linear in the rate, also near saturation.
+	// value is the largest of all: positive if a limit fails. It is close to linear in the
+	// rate also near saturation: 1 less the ratio of limit and mean, as means grow like the
+	// reciprocal of the rate that is left; for a quantile the logarithm of the share that
+	// misses the limit over the share that may.
 	value float64
 	// limit is the first limit with that value.
 	limit int
@@ -132,16 +134,31 @@ func (e *excess) first() int {
 	return bits.TrailingZeros64(uint64(e.failing))
 }
 
-// excess looks at some limits of an SLO.
+// excess looks at some limits of an SLO. Means alone cost less than distributions.
 func (s *Station) excess(slo SLO, among limitSet, rate float64) excess {
 	state := s.chain.solve(rate)
+	if !slo.limitsQuantile() {
+		return s.largest(slo, among, &state, s.model.means(state), nil)
+	}
 	l := s.model.latencies(state)
+	return s.largest(slo, among, &state, l.means(), &l)
+}
+
+// largest compares limits with latencies, of which distributions count for quantiles
+// only.
+func (s *Station) largest(slo SLO, among limitSet, state *steadyState, m means, l *latencies) excess {
 	e := excess{value: math.Inf(-1), throughput: state.throughput}
 	for i := range slo.Limits {
-		if !among.has(i) || s.standsForLoad(slo.Limits[i]) {
+		limit := &slo.Limits[i]
+		if !among.has(i) || s.standsForLoad(limit) {
 			continue
 		}
-		value := s.excessOf(&slo.Limits[i], &state, &l)
+		var value float64
+		if limit.Quantile == 0 {
+			value = max(1-limit.seconds()/m.of(limit.Metric), leastExcess)
+		} else {
+			value = boundedLog(s.missing(limit, state, l) / (1 - limit.Quantile))
+		}
 		switch {
 		case value > roundingError:
 			e.failing |= 1 << i
@@ -155,25 +172,37 @@ func (s *Station) excess(slo SLO, among limitSet, rate float64) excess {
 	return e
 }
 
-// excessOf is positive where one limit fails in a state.
-func (s *Station) excessOf(limit *Limit, state *steadyState, l *latencies) float64 {
-	latency := l.of(limit.Metric)
-	value := limit.Value
-	if limit.Metric == TokensPerSecond {
-		value = 1 / value
+// missing returns the share of requests that miss a limit on a quantile.
+func (s *Station) missing(limit *Limit, state *steadyState, l *latencies) float64 {
+	missing := 1 - l.of(limit.Metric).CDF(Seconds(limit.seconds()))
+	if s.sizing.acceptedOnly {
+		return missing
 	}
-	if limit.Quantile == 0 {
-		return boundedLog(latency.mean / value)
-	}
-	missing := 1 - latency.CDF(Seconds(value))
-	if !s.sizing.acceptedOnly {
-		missing = state.blocked + (1-state.blocked)*missing
-	}
-	return boundedLog(missing / (1 - limit.Quantile))
+	return state.blocked + (1-state.blocked)*missing
 }
 
-// boundedLog keeps a vanishing latency from upsetting root finding.
-func boundedLog(x float64) float64 { return max(math.Log(x), -50) }
+// seconds returns the limit on the latency that the metric is about.
+func (l *Limit) seconds() float64 {
+	if l.Metric == TokensPerSecond {
+		return 1 / l.Value
+	}
+	return l.Value
+}
+
+// limitsQuantile tells whether not all limits are on means.
+func (s *SLO) limitsQuantile() bool {
+	for i := range s.Limits {
+		if s.Limits[i].Quantile > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// leastExcess keeps a vanishing latency from upsetting root finding.
+const leastExcess = -50
+
+func boundedLog(x float64) float64 { return max(math.Log(x), leastExcess) }
 
 // of returns the distribution that a metric is about: for tokens per second that of
 // its reciprocal.

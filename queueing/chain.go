@@ -89,7 +89,7 @@ func (c *chain) saturated(arrivals float64) bool {
 // solve returns the steady state at an arrival rate that does not saturate the
 // chain; a rate that is not positive is none. The time taken does not depend on the
 // number of waiting places: from B on the state probabilities are geometric.
-func (c *chain) solve(arrivals float64) steadyState {
+func (c *chain) solve(arrivals float64) (s steadyState) {
 	if !(arrivals > 0) {
 		arrivals = 0
 	}
@@ -113,7 +113,6 @@ func (c *chain) solve(arrivals float64) steadyState {
 	accepted := bodyTotal + tailScale*tail.accepted
 	share, acceptedShare := 1/(bodyTotal+tailTotal), 1/accepted
 
-	var s steadyState
 	s.throughput = arrivals * accepted * share
 	// Moments around a state close to the mode lose no digits.
 	beyond := float64(c.batch()) - body.origin

@@ -45,3 +45,30 @@ func TestSingleToken(t *testing.T) {
 	p := s.Evaluate(100)
 	require.InEpsilon(t, 0.01+0.001*p.Running, float64(p.ITL.Mean()), 1e-12)
 }
+
+// TestMeans: what capacity compares with limits on means is what Evaluate returns.
+func TestMeans(t *testing.T) {
+	r := Replica{
+		Profile:  Profile{Alpha: 0.006, Beta: 2e-5, Gamma: 5e-8, Delta: 4e-7},
+		MaxBatch: 48,
+		MaxQueue: Waiting{Limited: true, Places: 20},
+	}
+	for _, r.Model = range []ServiceModel{ContinuousBatching, LLMDV0, LLMDV1, LLMDV2, LLMDV3} {
+		for _, shape := range []Shape{
+			{InputTokens: 4096, OutputTokens: 64},
+			{InputTokens: 300, OutputTokens: 200, OutputSCV: 2},
+			{OutputTokens: 1, OutputSCV: 1},
+		} {
+			s, err := NewStation(r, shape)
+			require.NoError(t, err)
+			for _, load := range []Rate{0, 0.01, 0.7, 0.99, 1, 1.3} {
+				p := s.Evaluate(load * s.SaturationRate())
+				m := s.model.means(s.chain.solve(float64(load * s.SaturationRate())))
+				for metric, want := range map[Metric]Latency{TTFT: p.TTFT, ITL: p.ITL, E2E: p.E2E} {
+					require.InDelta(t, float64(want.Mean()), m.of(metric), 1e-12*float64(want.Mean()),
+						"model %v %v load %v %v", r.Model, shape, load, metric)
+				}
+			}
+		}
+	}
+}

@@ -7,22 +7,27 @@ package queueing
 // with at most 10·B requests inside, whatever the replica's waiting places. It has
 // no prefill. Its limit on the time to first token is one on the wait, whose
 // distribution it takes as exponential: the quantile q is -ln(1-q) times the mean.
-type llmdV0 struct{ llmd }
+type llmdV0 struct{ llmdParameters }
 
-func newLLMDV0(r Replica, s Shape) *llmdV0 { return &llmdV0{newLLMD(r, s)} }
+func newLLMDV0(r Replica, s Shape) *llmdV0 { return &llmdV0{newLLMDParameters(r, s)} }
 
 func (m *llmdV0) serviceTime(n int) float64 { return m.out * m.itlAt(float64(n)) }
 
 func (m *llmdV0) itlAt(n float64) float64 { return m.profile.Alpha + m.profile.Beta*n }
 
-func (m *llmdV0) latencies(s steadyState) (l latencies) {
-	m.assemble(&l, &s, 0, 0, s.service/m.out, m.itlAt)
-	l.ttft = exponentialLatency(s.wait.probability * s.wait.mean)
+func (m *llmdV0) times(_, service float64) times { return times{itl: service / m.out} }
+
+// llmdWaiting is the family before it knew a prefill.
+type llmdWaiting struct{ *llmd }
+
+func (m llmdWaiting) latencies(s steadyState) latencies {
+	l := m.llmd.latencies(s)
+	l.ttft = exponentialLatency(s.wait.overall())
 	return l
 }
 
 // sizing counts accepted requests only, as the family does.
-func (m *llmdV0) sizing() sizing {
+func (m llmdWaiting) sizing() sizing {
 	rules := m.llmd.sizing()
 	rules.acceptedOnly = true
 	return rules

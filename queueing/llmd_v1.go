@@ -8,12 +8,12 @@ package queueing
 // the effective batch n at which γ + δ·in·n + (out-1)·(α + β·n) is the mean time in
 // service, within [0, B]: ITL = α + β·n, TTFT = wait + prefill(n).
 type llmdV1 struct {
-	llmd
+	llmdParameters
 	steps float64
 }
 
 func newLLMDV1(r Replica, s Shape) *llmdV1 {
-	m := &llmdV1{llmd: newLLMD(r, s)}
+	m := &llmdV1{llmdParameters: newLLMDParameters(r, s)}
 	m.steps = m.out - 1
 	if m.in == 0 && m.out == 1 {
 		m.steps = 1
@@ -34,20 +34,19 @@ func (m *llmdV1) prefill(n float64) float64 {
 
 func (m *llmdV1) itlAt(n float64) float64 { return m.profile.Alpha + m.profile.Beta*n }
 
-func (m *llmdV1) latencies(s steadyState) (l latencies) {
-	n := m.effectiveBatch(&s)
+func (m *llmdV1) times(running, service float64) times {
+	n := m.effectiveBatch(running, service)
 	prefill := m.prefill(n)
-	m.assemble(&l, &s, prefill, prefill, m.itlAt(n), m.itlAt)
-	return l
+	return times{prefill: prefill, first: prefill, itl: m.itlAt(n)}
 }
 
 // effectiveBatch solves for n. Where the time in service does not depend on the
 // batch, every n solves it or none: then it is the mean batch.
-func (m *llmdV1) effectiveBatch(s *steadyState) float64 {
+func (m *llmdV1) effectiveBatch(running, service float64) float64 {
 	slope := m.profile.Delta*m.in + m.profile.Beta*(m.out-1)
 	if slope == 0 {
-		return s.running
+		return running
 	}
 	constant := m.profile.Gamma + m.profile.Alpha*(m.out-1)
-	return min(max((s.service-constant)/slope, 0), m.batch)
+	return min(max((service-constant)/slope, 0), m.batch)
 }

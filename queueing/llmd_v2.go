@@ -11,14 +11,14 @@ package queueing
 // With the mean time in service S and the mean batch n̄: ITL = (S - prefill(n̄))/out,
 // TTFT = wait + prefill(n̄) + ITL.
 type llmdV2 struct {
-	llmd
+	llmdParameters
 	// perRequest is what each request adds to an iteration, prompt to its prefill
 	// and step to each of its decoding steps.
 	perRequest, prompt, step float64
 }
 
 func newLLMDV2(r Replica, s Shape) *llmdV2 {
-	m := &llmdV2{llmd: newLLMD(r, s)}
+	m := &llmdV2{llmdParameters: newLLMDParameters(r, s)}
 	p, context := &m.profile, m.in+m.out/2
 	m.perRequest = p.Beta*(m.in+m.out)/(m.out+1) + p.Gamma*context
 	m.prompt = (p.Beta + p.Gamma) * m.in
@@ -41,9 +41,8 @@ func (m *llmdV2) serviceTime(n int) float64 {
 	return m.prefill(float64(n)) + m.out*m.itlAt(float64(n))
 }
 
-func (m *llmdV2) latencies(s steadyState) (l latencies) {
-	prefill := m.prefill(s.running)
-	itl := max((s.service-prefill)/m.out, 0)
-	m.assemble(&l, &s, prefill, prefill+itl, itl, m.itlAt)
-	return l
+func (m *llmdV2) times(running, service float64) times {
+	prefill := m.prefill(running)
+	itl := max((service-prefill)/m.out, 0)
+	return times{prefill: prefill, first: prefill + itl, itl: itl}
 }

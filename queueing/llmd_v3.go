@@ -15,11 +15,14 @@ const llmdV3Budget = 8192
 //	τ(n) = (c+out)·(α + n·per)
 //	prefill(n) = c·max(0, α + (n-1)·per) + wp
 //
+// so that one of n ≥ 1 requests has ITL(n) = (τ(n) - prefill(n))/out = α + (n-1)·per + wd/out.
 // With the mean time in service S and the mean batch n̄: ITL = (S - prefill(n̄))/out,
 // TTFT = wait + prefill(n̄) + ITL.
 type llmdV3 struct {
-	llmd
+	llmdParameters
 	budget float64
+	// step is wd/out.
+	step float64
 	// work[n] is that at a batch of n = 0 … B.
 	work []chunkedWork
 }
@@ -31,10 +34,11 @@ type chunkedWork struct {
 }
 
 func newLLMDV3(r Replica, s Shape) *llmdV3 {
-	m := &llmdV3{llmd: newLLMD(r, s), budget: llmdV3Budget, work: make([]chunkedWork, r.MaxBatch+1)}
+	m := &llmdV3{llmdParameters: newLLMDParameters(r, s), budget: llmdV3Budget, work: make([]chunkedWork, r.MaxBatch+1)}
 	if r.MaxBatchedTokens > 0 {
 		m.budget = float64(r.MaxBatchedTokens)
 	}
+	m.step = m.profile.Beta + m.profile.Gamma*(m.in+(m.out+1)/2)
 	work, room := m.inChunks(1), m.room(1)
 	for n := range m.work {
 		if room < float64(n) {
@@ -48,10 +52,8 @@ func newLLMDV3(r Replica, s Shape) *llmdV3 {
 
 // inChunks returns the work on a prompt in c chunks and on its decoding.
 func (m *llmdV3) inChunks(c float64) chunkedWork {
-	beta, gamma := m.profile.Beta, m.profile.Gamma
-	prompt := (beta + gamma*(c+1)/2) * m.in
-	decode := beta*m.out + gamma*m.out*(m.in+(m.out+1)/2)
-	return chunkedWork{c, prompt, (prompt + decode) / (c + m.out)}
+	prompt := (m.profile.Beta + m.profile.Gamma*(c+1)/2) * m.in
+	return chunkedWork{c, prompt, (prompt + m.step*m.out) / (c + m.out)}
 }
 
 // room returns how many requests fit if prompts come in c chunks.
@@ -92,15 +94,11 @@ func (m *llmdV3) prefill(n float64) float64 {
 }
 
 func (m *llmdV3) itlAt(n float64) float64 {
-	w := m.at(n)
-	alone := m.profile.Alpha + (n-1)*w.perIteration
-	all := (w.chunks + m.out) * (alone + w.perIteration)
-	return (all - w.chunks*max(0, alone) - w.prompt) / m.out
+	return m.profile.Alpha + (n-1)*m.at(n).perIteration + m.step
 }
 
-func (m *llmdV3) latencies(s steadyState) (l latencies) {
-	prefill := m.prefill(s.running)
-	itl := max((s.service-prefill)/m.out, 0)
-	m.assemble(&l, &s, prefill, prefill+itl, itl, m.itlAt)
-	return l
+func (m *llmdV3) times(running, service float64) times {
+	prefill := m.prefill(running)
+	itl := max((service-prefill)/m.out, 0)
+	return times{prefill: prefill, first: prefill + itl, itl: itl}
 }

@@ -11,6 +11,8 @@ type model interface {
 	serviceTime(n int) float64
 	// latencies returns the latencies in a steady state.
 	latencies(s steadyState) latencies
+	// means returns means of theirs, for less where that is possible.
+	means(s steadyState) means
 	// sizing returns the rules by which capacity is found.
 	sizing() sizing
 }
@@ -20,6 +22,32 @@ type model interface {
 type latencies struct {
 	prefill              float64
 	wait, ttft, itl, e2e Latency
+}
+
+// means are the means of latencies.
+type means struct{ ttft, itl, e2e float64 }
+
+func (l *latencies) means() means {
+	return means{ttft: l.ttft.mean, itl: l.itl.mean, e2e: l.e2e.mean}
+}
+
+// of returns the mean that a metric is about: for tokens per second that of its
+// reciprocal.
+func (m *means) of(metric Metric) float64 {
+	switch metric {
+	case TTFT:
+		return m.ttft
+	case E2E:
+		return m.e2e
+	default:
+		return m.itl
+	}
+}
+
+// means takes them from the distributions, which cost little more.
+func (m *continuousBatching) means(s steadyState) means {
+	l := m.latencies(s)
+	return l.means()
 }
 
 // sizing are the rules by which the capacity of a model is found.
@@ -58,13 +86,13 @@ func newStructure(r Replica, s Shape) structure {
 	case LLMDV0:
 		// Ten times the batch limit inside, running requests included.
 		st.places = 9 * float64(r.MaxBatch)
-		st.model = newLLMDV0(r, s)
+		st.model = llmdWaiting{newLLMD(newLLMDV0(r, s), r, s)}
 	case LLMDV1:
-		st.model = newLLMDV1(r, s)
+		st.model = newLLMD(newLLMDV1(r, s), r, s)
 	case LLMDV2:
-		st.model = newLLMDV2(r, s)
+		st.model = newLLMD(newLLMDV2(r, s), r, s)
 	case LLMDV3:
-		st.model = newLLMDV3(r, s)
+		st.model = newLLMD(newLLMDV3(r, s), r, s)
 	default:
 		m := newContinuousBatching(r, s)
 		st.model = m
@@ -73,26 +101,4 @@ func newStructure(r Replica, s Shape) structure {
 		st.places += float64(m.batch - st.batch)
 	}
 	return st
-}
-
-// itlVariation is the ratio of the variance of one request's mean batch to the
-// variance of the batch at one moment. The number of requests inside a system
-// with independent exponential stays correlates as e^{-t/S}; its mean over a
-// stay of length S varies 2/e times as much as its value.
-const itlVariation = 2 / math.E
-
-// itlLatency spreads a mean ITL over requests: by how itlAt, the ITL at a batch,
-// differs one standard deviation of the batch to both sides. batch is the limit.
-func itlLatency(s steadyState, mean, batch float64, itlAt func(n float64) float64) Latency {
-	least := min(itlAt(min(1, batch)), mean)
-	if s.running == 0 {
-		return fixedLatency(mean)
-	}
-	// Weighted by the requests inside, the mean batch is E[n²]/E[n].
-	typical := s.running + s.runningVariance/s.running
-	deviation := math.Sqrt(s.runningVariance)
-	lower := min(max(typical-deviation, 1), batch)
-	upper := min(max(typical+deviation, 1), batch)
-	half := (itlAt(upper) - itlAt(lower)) / 2
-	return varyingLatency(duration{least, mean - least, itlVariation * half * half})
 }

@@ -73,7 +73,7 @@ func (s *Station) BatchLimit() int {
 // Evaluate returns the steady state at an arrival rate. A rate that is not
 // positive, NaN included, is taken as no load. The time taken is proportional to
 // MaxBatch at most and does not depend on the number of waiting places.
-func (s *Station) Evaluate(rate Rate) Performance {
+func (s *Station) Evaluate(rate Rate) (p Performance) {
 	if s.unservable != "" {
 		never := endless()
 		return Performance{
@@ -87,22 +87,22 @@ func (s *Station) Evaluate(rate Rate) Performance {
 	}
 	state := s.chain.solve(float64(rate))
 	l := s.model.latencies(state)
-	return Performance{
-		Outcome:          Steady,
-		Throughput:       Rate(state.throughput),
-		SaturationRate:   s.SaturationRate(),
-		BlockedShare:     state.blocked,
-		Utilization:      state.running / float64(s.chain.batch()),
-		Running:          state.running,
-		Queued:           state.throughput * l.wait.mean,
-		EmptyProbability: state.empty,
-		Service:          Seconds(state.service),
-		Prefill:          Seconds(l.prefill),
-		Wait:             l.wait,
-		TTFT:             l.ttft,
-		ITL:              l.itl,
-		E2E:              l.e2e,
-	}
+	// Field by field, because a composite literal is built elsewhere and copied.
+	p.Outcome = Steady
+	p.Throughput = Rate(state.throughput)
+	p.SaturationRate = s.SaturationRate()
+	p.BlockedShare = state.blocked
+	p.Utilization = state.running / float64(s.chain.batch())
+	p.Running = state.running
+	p.Queued = state.throughput * l.wait.mean
+	p.EmptyProbability = state.empty
+	p.Service = Seconds(state.service)
+	p.Prefill = Seconds(l.prefill)
+	p.Wait = l.wait
+	p.TTFT = l.ttft
+	p.ITL = l.itl
+	p.E2E = l.e2e
+	return p
 }
 
 // saturation returns the performance with a full batch and an endless queue.

@@ -38,6 +38,9 @@ func newQueueWait(t tailSum, rate, places float64) queueWait {
 	}
 }
 
+// overall returns the mean over all accepted requests, those that don't wait included.
+func (w *queueWait) overall() float64 { return w.probability * w.mean }
+
 // stretched returns the wait with times multiplied by a factor ≥ 0, less so as the
 // places fill up: those that wait find the share f = μ·mean/Q of the places taken,
 // its own included, and it is f/(1-f) that grows by the factor. So a full queue
