@@ -91,9 +91,9 @@ func (f *identified) fixUnseen() {
 	}
 }
 
-// design is the least-squares problem at the solution, without robustness: rows of
-// derivatives by weight.
-func (f *identified) design() leastSquares {
+// design returns the rows of the least-squares problem at the solution, without
+// robustness: derivatives by weight.
+func (f *identified) design() [][]float64 {
 	rows := make([][]float64, len(f.problem.observations))
 	for i := range f.problem.observations {
 		o := &f.problem.observations[i]
@@ -102,7 +102,7 @@ func (f *identified) design() leastSquares {
 			rows[i][k] *= math.Sqrt(o.weight)
 		}
 	}
-	return newLeastSquares(rows, make([]float64, len(rows)))
+	return rows
 }
 
 // fixConfounded fixes one term of a direction that the observations leave open, if
@@ -112,8 +112,9 @@ func (f *identified) design() leastSquares {
 // Diagnostics" (1980), section 3.2.
 func (f *identified) fixConfounded() bool {
 	free := f.problem.free
+	rows := f.design()
 	var svd mat.SVD
-	if !svd.Factorize(f.design().r, mat.SVDThin) {
+	if !svd.Factorize(newLeastSquares(rows, make([]float64, len(rows))).r, mat.SVDThin) {
 		return false
 	}
 	values := svd.Values(nil)
@@ -190,9 +191,10 @@ func (f *identified) fixVague() bool {
 	return true
 }
 
-// errors computes the standard errors of the free terms, from the covariance
-// s²·(XᵀX)⁻¹ with Huber's correction for robust estimates: P. J. Huber, E. M.
-// Ronchetti, "Robust Statistics" (2009), equation 7.81.
+// errors computes the standard errors of the free terms: the larger of those for errors
+// that are alike, s²·(XᵀX)⁻¹ with Huber's correction for robust estimates, P. J.
+// Huber, E. M. Ronchetti, "Robust Statistics" (2009), equation 7.81, and of those for
+// errors that differ from sample to sample, see [identified.clustered].
 func (f *identified) errors() {
 	count := len(f.problem.observations)
 	f.degrees = count - len(f.problem.free)
@@ -216,30 +218,67 @@ func (f *identified) errors() {
 	correction := 1 + float64(len(f.problem.free))/float64(count)*(1-share)/share
 	scale := correction * math.Sqrt(sum/float64(f.degrees)) / share
 
-	for k, length := range f.design().inverseNorms() {
-		f.standardErrors[f.problem.free[k]] = scale * length
+	rows := f.design()
+	inverse := newLeastSquares(rows, make([]float64, len(rows))).inverse()
+	clustered := f.clustered(rows, inverse)
+	for k, t := range f.problem.free {
+		f.standardErrors[t] = math.Inf(1)
+		if alike := scale * norm(inverse.RawRowView(k)); !math.IsNaN(alike) {
+			f.standardErrors[t] = max(alike, clustered[k]/share)
+		}
 	}
 }
 
-// inverseNorms returns the square roots of the diagonal of (AᵀA)⁻¹: the norms of the
-// rows of R⁻¹, in the units of the unknowns; +Inf where A does not determine them.
-func (p leastSquares) inverseNorms() []float64 {
-	norms := make([]float64, len(p.scale))
+// clustered returns standard errors that allow for errors which are larger in some
+// samples than in others, as in shorter tests, and alike in both metrics of one: K.-Y. Liang,
+// S. L. Zeger, "Longitudinal data analysis using generalized linear models" (1986).
+// Deviations are divided by 1 minus the leverage, which a sample has on its own
+// prediction: J. G. MacKinnon, H. White, "Some heteroskedasticity-consistent covariance
+// matrix estimators with improved finite sample properties" (1985).
+func (f *identified) clustered(rows [][]float64, inverse *mat.Dense) []float64 {
+	limit := huberTuning * f.solution.spread
+	squares := make([]float64, len(f.problem.free))
+	moved := make([]float64, len(f.problem.free))
+	for i, row := range rows {
+		var through, influence mat.VecDense
+		through.MulVec(inverse.T(), mat.NewVecDense(len(row), row))
+		influence.MulVec(inverse, &through)
+		leverage := min(mat.Dot(&through, &through), mostLeverage)
+		deviation := max(-limit, min(f.solution.deviations[i], limit)) / (1 - leverage)
+		last := i+1 == len(rows) || f.problem.observations[i+1].sample != f.problem.observations[i].sample
+		for k := range moved {
+			moved[k] += influence.AtVec(k) * deviation
+			if last {
+				squares[k] += moved[k] * moved[k]
+				moved[k] = 0
+			}
+		}
+	}
+	for k := range squares {
+		squares[k] = math.Sqrt(squares[k])
+		if math.IsNaN(squares[k]) {
+			squares[k] = math.Inf(1)
+		}
+	}
+	return squares
+}
+
+// mostLeverage keeps the deviation of an observation that alone determines a coefficient
+// finite.
+const mostLeverage = 0.9
+
+// inverse returns the matrix C with C·Cᵀ = (AᵀA)⁻¹, in the units of the unknowns; its
+// elements are NaN where A does not determine them.
+func (p leastSquares) inverse() *mat.Dense {
+	unknowns := len(p.scale)
 	var inverse mat.Dense
 	// An error only warns of a bad condition.
 	if err := inverse.Inverse(p.r); err != nil && inverse.IsEmpty() {
-		for j := range norms {
-			norms[j] = math.Inf(1)
-		}
-		return norms
+		inverse.ReuseAs(unknowns, unknowns)
+		inverse.Apply(func(int, int, float64) float64 { return math.NaN() }, &inverse)
 	}
-	for j := range norms {
-		norms[j] = math.Inf(1)
-		if n := norm(inverse.RawRowView(j)) / p.scale[j]; !math.IsNaN(n) {
-			norms[j] = n
-		}
-	}
-	return norms
+	inverse.Apply(func(i, _ int, x float64) float64 { return x / p.scale[i] }, &inverse)
+	return &inverse
 }
 
 // quantile returns the 0.975 quantile of Student's t: half the width of a 95 %

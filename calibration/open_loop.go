@@ -152,14 +152,30 @@ func (o *openLoop) backlogged(iteration, busy, size float64) admitted {
 	deviation := math.Sqrt(o.variation)*o.prefill + math.Sqrt(o.inputSCV)*size*iteration
 	load := min(o.rate*service, mostPrefill)
 	wait := busy*iteration/2 + o.rate*(service*service+deviation*deviation)/(2*(1-load))
-	random := (1-load)*min(o.inputSCV, 1) + load
-	slack := (1-random)*(math.Ceil(size)-size) + random/2
+	slack := o.slack(size, load)
 	behind, most := 0.0, slack*o.prefill/size
 	if most > 0 {
 		window := max(wait+service-(1-slack)*(iteration+o.prefill/size), 0)
 		behind = most * -math.Expm1(-o.rate*window*min(1, o.prefill/most))
 	}
 	return admitted{wait: wait, own: service + slack*iteration + behind}
+}
+
+// slackTerms is how many prompts of a busy period slack looks at one by one.
+const slackTerms = 6
+
+// slack returns the mean share of an iteration that is left behind the last token of the
+// prompts of a busy period, each of which begins where the one before ended; load is
+// the probability of another one. Prompts that vary end anywhere.
+func (o *openLoop) slack(size, load float64) float64 {
+	constant, weight := 0.0, 1-load
+	for j := 1.0; j <= slackTerms; j++ {
+		constant += weight * (math.Ceil(j*size) - j*size)
+		weight *= load
+	}
+	constant += weight / (1 - load) / 2
+	random := min(o.inputSCV, 1)
+	return (1-random)*constant + random/2
 }
 
 // stopping is blocking prefill: prompts are computed with all others that arrived

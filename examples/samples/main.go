@@ -1,6 +1,6 @@
 // Command samples measures a simulated replica as a load test would, for trying out
 // calibration: 70B parameters on four accelerators, five workloads at six arrival
-// rates each, ten minutes per point. The coefficients that calibration should find
+// rates each, ten minutes per point, and the limits of the engine. The coefficients that calibration should find
 // are those of [truth]. Equal flags give equal output.
 //
 //	go run ./examples/samples -seed 1 > examples/samples.csv
@@ -73,9 +73,10 @@ const (
 
 // write prints a table of measurements.
 func write(out io.Writer, seed uint64) error {
-	if _, err := fmt.Fprintln(out, "workload,input_tokens,output_tokens,output_tokens_scv,rate_rps,achieved_rps,running,waiting,ttft_ms,tpot_ms"); err != nil {
+	if _, err := fmt.Fprintln(out, "workload,input_tokens,output_tokens,output_tokens_scv,rate_rps,achieved_rps,running,waiting,ttft_ms,tpot_ms,max_num_seqs,max_num_batched_tokens,kv_cache_tokens"); err != nil {
 		return err
 	}
+	engine := truth()
 	for i, w := range workloads() {
 		for step := 1; step <= steps; step++ {
 			rate := w.rate * queueing.Rate(step) / steps
@@ -84,9 +85,10 @@ func write(out io.Writer, seed uint64) error {
 				return err
 			}
 			t := m.Totals
-			if _, err := fmt.Fprintf(out, "%s,%g,%g,%g,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g\n",
+			if _, err := fmt.Fprintf(out, "%s,%g,%g,%g,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g,%d,%g,%g\n",
 				w.name, w.shape.InputTokens, w.shape.OutputTokens, w.shape.OutputSCV, rate, t.Throughput(),
-				t.MeanRunning(), t.MeanWaiting(), 1e3*m.TTFT.Mean(), 1e3*m.ITL.Mean()); err != nil {
+				t.MeanRunning(), t.MeanWaiting(), 1e3*m.TTFT.Mean(), 1e3*m.ITL.Mean(),
+				engine.MaxBatch, engine.MaxBatchedTokens, engine.KVCacheTokens); err != nil {
 				return err
 			}
 		}
