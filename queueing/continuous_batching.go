@@ -73,7 +73,10 @@ func newContinuousBatching(r Replica, s Shape) *continuousBatching {
 		// The last iteration of a request accepts what is left.
 		m.steps = (m.out-1)/m.accepted + (m.accepted-1)/(2*m.accepted)
 	}
-	m.iterations = m.steps + m.prompt.chunks(m.budget)
+	m.iterations = m.steps + 1
+	if m.mode == Chunked {
+		m.iterations = m.steps + m.prompt.chunks(m.budget)
+	}
 	m.decodeShare = m.steps / m.iterations
 
 	m.running = float64(r.MaxBatch)
@@ -261,7 +264,7 @@ func (m *continuousBatching) decoding(s steadyState) decodeState {
 	// In the time that is left for decoding, arrivals vary more by 1/(1-ρ)². Regular
 	// ones are not given credit.
 	arrivals := 1 + max(2*excessArrivals(s.throughput*s.service, m.arrivalSCV), 0)
-	overdispersion := (arrivals+load*load*m.inputSCV)/((1-load)*(1-load)) - 1
+	overdispersion := (arrivals+s.throughput*s.throughput*m.prompt.variance)/((1-load)*(1-load)) - 1
 	most := m.iteration(m.decodeShare*m.running) / (1 - load)
 	// Lengths that vary smooth arrivals: by 1/2 if exponential, as in GI/M/∞.
 	overdispersion /= 1 + m.outputSCV

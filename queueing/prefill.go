@@ -250,7 +250,8 @@ func (q *promptStream) blocking(iteration float64) prefillTimes {
 	base := m.profile.Alpha
 	secondMoment := p.time*p.time + p.variance
 	prefilling := min(q.rate*(p.time+base*meanShare(q.rate*iteration)), mostPrefillLoad)
-	met := base/(1-q.load) + secondMoment/p.time + q.rate*secondMoment/(1-q.load*q.load)
+	// Short prompts count as long as decoding: with more of them nobody waits less.
+	met := max(secondMoment/p.time/(1-q.load*q.load)+base*q.load/(1+q.load), iteration)
 	decoding := q.busy * (1 - prefilling)
 	residual := decoding*iteration/2 + prefilling*met/2
 	queued := prefilling * q.load * met / 2

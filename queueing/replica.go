@@ -59,12 +59,13 @@ const (
 // Profile holds the measured coefficients of one (model, accelerator,
 // parallelism). All are in seconds (per the unit given), ≥ 0 and ≤ 1e6.
 //
-// For [ContinuousBatching] an iteration with b running requests, c context
-// tokens in total and p prefill tokens takes
+// For [ContinuousBatching] an iteration with b decoding requests and c context
+// tokens in total takes
 //
-//	T(b, c, p) = α + β·b + σ·√b + κ·c + δ·p
+//	T(b, c) = α + β·b + σ·√b + κ·c
 //
-// and one prefill of n prompt tokens takes γ + δ·n + ε·n².
+// and a prompt of which n tokens are not in the prefix cache adds γ + δ·n + ε·n² to
+// the iterations that compute it.
 //
 //	field       ContinuousBatching           LLMDV0      LLMDV1                    LLMDV2, LLMDV3
 //	Alpha       iteration base               the same    the same                  the same
