@@ -25,7 +25,7 @@ const touching = 1e-9
 // requests do not count.
 //
 // Latency rises with load, so there is one rate beyond which a limit fails; it is
-// found by root finding in eight or nine evaluations, more where a latency jumps. Of
+// found by root finding in about eight evaluations, more where a latency jumps. Of
 // equally strict limits the first one binds.
 func (s *Station) Capacity(slo SLO) (Capacity, error) {
 	if err := slo.validate(); err != nil {
@@ -190,9 +190,9 @@ func (l *Limit) seconds() float64 {
 }
 
 // limitsQuantile tells whether not all limits are on means.
-func (s *SLO) limitsQuantile() bool {
-	for i := range s.Limits {
-		if s.Limits[i].Quantile > 0 {
+func (o *SLO) limitsQuantile() bool {
+	for i := range o.Limits {
+		if o.Limits[i].Quantile > 0 {
 			return true
 		}
 	}

@@ -42,12 +42,12 @@ func TestRatios(t *testing.T) {
 		batch, places      int
 		evaluate, capacity float64
 	}{
-		{16, 128, 2.3, 8},
-		{16, 160, 2.8, 10},
-		{64, 128, 2.7, 14},
-		{64, 640, 9.5, 54},
-		{256, 128, 4.8, 22},
-		{256, 2560, 40, 170},
+		{16, 128, 2.8, 12},
+		{16, 160, 3.5, 15},
+		{64, 128, 3.4, 18},
+		{64, 640, 13, 68},
+		{256, 128, 5.4, 29},
+		{256, 2560, 46, 240},
 	} {
 		t.Run(fmt.Sprintf("B=%d/Q=%d", guard.batch, guard.places), func(t *testing.T) {
 			guarded := 0
