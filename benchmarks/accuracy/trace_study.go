@@ -95,11 +95,14 @@ func targeted(points []tracePoint) (judged struct{ ttft, itl deviations }, err e
 const traceAbout = `An hour of recorded conversations (` + "`azure2023_conv`" + `), its time scaled such that the mean rate is the load's share of what a
 replica serves. ` + windowAbout + `
 
-Targets are about β and κ. With a δ of 10 or 40 µs, prefill limits the replica, not the batch. Prompts then wait for the token
-budget, and where the rate is close to what it serves, the model takes too many of those inside as decoding: queues build up too
-late, and ITL, which is that of full iterations as long as prompts wait, is too short by as much as the table shows. At
-a load of 0.9 the mean TTFT is that of the few windows in which requests queue for places: there, 1 % more requests lengthen it
-by a quarter to a third.`
+Targets are about β and κ. At a load of 0.9 their mean TTFT is that of the few windows in which requests queue for places: there, 1 %
+more requests lengthen it by a quarter to a third, and single windows are off by more than the mean is. Two errors offset each other in part:
+a window's arrivals are taken as random though their number is known, which makes queues too long; and as evenly spread over the
+window though bursts are shorter, which makes them too short.
+
+With a δ of 10 or 40 µs, prefill limits the replica, not the batch. Prompts then wait for the token budget, and where the rate
+is close to what it serves, the model takes too many of those inside as decoding: queues build up too late, and ITL, which is that of full
+iterations as long as prompts wait, is too short, by as much as the table shows.`
 
 // judgeLoads judges a replica at all loads. traffic generates that of a load.
 func judgeLoads(r tracedReplica, traffic func(load float64) ([]replica.Request, error)) []tracePoint {

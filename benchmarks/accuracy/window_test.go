@@ -65,15 +65,47 @@ func TestSaturationOfATraceIsThatOfAFullReplica(t *testing.T) {
 func TestGeneratedTrafficDrifts(t *testing.T) {
 	trace, err := driftingTrace(1, 10)
 	require.NoError(t, err)
-	perMinute := map[int]int{}
-	for _, r := range trace {
+	require.InEpsilon(t, 10*900, len(trace), 0.05)
+	perMinute := make([]float64, 15)
+	for i, r := range trace {
 		perMinute[int(r.Arrival/60)]++
+		if i > 0 {
+			require.GreaterOrEqual(t, r.Arrival, trace[i-1].Arrival)
+		}
 	}
 	var m moments
-	for minute := range 60 {
-		m.add(float64(perMinute[minute]))
+	for _, n := range perMinute {
+		m.add(n)
 	}
 	assert.Greater(t, m.scv(), 3/m.mean(), "much more than Poisson traffic")
+
+	again, err := driftingTrace(1, 10)
+	require.NoError(t, err)
+	assert.Equal(t, trace, again)
+	other, err := driftingTrace(2, 10)
+	require.NoError(t, err)
+	assert.NotEqual(t, trace, other)
+}
+
+func TestCoursesShareARow(t *testing.T) {
+	var c courses
+	c.add(&tracePoint{ttft: -0.02, itl: 0.01, ttftStationary: -0.5, ttftByWindow: deviations{0.1}, itlByWindow: deviations{0.01}})
+	c.add(&tracePoint{ttft: 0.04, itl: -0.03, ttftStationary: -0.3, ttftByWindow: deviations{-0.3}, itlByWindow: deviations{0.03}})
+	assert.Equal(t, []string{"β", "0.7", "3.0", "4.0", "+1.0", "20.0", "-40.0", "2.0", "3.0", "-1.0", "2.0"}, c.row("β", 0.7))
+}
+
+func TestStressIsNotTargeted(t *testing.T) {
+	points := []tracePoint{
+		{ttft: 0.1, itl: 0.2},
+		{replica: tracedReplica{stress: true}, ttft: 9, itl: 9},
+	}
+	judged, err := targeted(points)
+	require.NoError(t, err)
+	assert.Equal(t, deviations{0.1}, judged.ttft)
+	assert.Equal(t, deviations{0.2}, judged.itl)
+	points[1].err = errMissed
+	_, err = targeted(points)
+	assert.ErrorIs(t, err, errMissed)
 }
 
 func TestTracesAreReadCompressed(t *testing.T) {
