@@ -25,6 +25,7 @@ const (
 	reachedRateColumn
 	batchColumn // decoding batch, or running requests of an open loop
 	waitingColumn
+	inputSCVColumn
 	outputSCVColumn
 	prefixHitColumn
 	weightColumn
@@ -162,6 +163,7 @@ func (v *vocabulary) measured() {
 	v.addWithUnit(reachedRateColumn, "achieved", "completed", "requests", "req", "server_throughput_requests", "throughput", "")
 	v.add(batchColumn, "batch", "batch_size", "running", "bs")
 	v.add(waitingColumn, "waiting", "queue", "queued", "queue_size", "queue_length")
+	v.add(inputSCVColumn, "input_tokens_scv", "input_scv", "in_scv", "isl_scv", "prompt_tokens_scv")
 	v.add(outputSCVColumn, "output_tokens_scv", "output_scv", "out_scv", "osl_scv")
 	v.add(prefixHitColumn, "prefix_hit_ratio", "prefix_cache_hit_ratio", "prefix_cache_hit_rate", "prefix_hit_rate", "cache_hit_rate")
 	v.add(weightColumn, "weight")

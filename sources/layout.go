@@ -139,6 +139,7 @@ func meaningNames() []struct {
 		{totalInputColumn, "all input tokens"},
 		{totalOutputColumn, "all output tokens"},
 		{completedColumn, "requests"},
+		{inputSCVColumn, "variation of input tokens"},
 		{outputSCVColumn, "variation of output tokens"},
 		{prefixHitColumn, "prefix hit ratio"},
 		{weightColumn, "weight"},

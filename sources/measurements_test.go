@@ -100,10 +100,11 @@ func TestKindsOfRows(t *testing.T) {
 			[]*poolwrightv1.Sample{{Group: "128/1", Concurrency: proto.Float64(4), InputTokens: proto.Float64(128), OutputTokens: proto.Float64(1), TtftMs: proto.Float64(40)}},
 		},
 		{
-			"weight, cache and variation", "concurrency,in,out,ttft_ms,weight,prefix_hit_ratio,output_tokens_scv\n4,128,64,40,2,0.5,0.25\n",
+			"weight, cache and variation", "concurrency,in,out,ttft_ms,weight,prefix_hit_ratio,output_tokens_scv,input_scv\n4,128,64,40,2,0.5,0.25,0.75\n",
 			[]*poolwrightv1.Sample{{
 				Group: "128/64", Concurrency: proto.Float64(4), InputTokens: proto.Float64(128), OutputTokens: proto.Float64(64), TtftMs: proto.Float64(40),
 				Weight: proto.Float64(2), PrefixHitRatio: proto.Float64(0.5), OutputTokensScv: proto.Float64(0.25),
+				InputTokensScv: proto.Float64(0.75),
 			}},
 		},
 	} {

@@ -178,6 +178,7 @@ func sample(m *poolwrightv1.Sample) calibration.Sample {
 		ContextTokens:  quantity(m.ContextTokens),
 		InputTokens:    quantity(m.InputTokens),
 		OutputTokens:   quantity(m.OutputTokens),
+		InputSCV:       quantity(m.InputTokensScv),
 		OutputSCV:      quantity(m.OutputTokensScv),
 		PrefixHitRatio: quantity(m.PrefixHitRatio),
 		Concurrency:    quantity(m.Concurrency),

@@ -359,9 +359,12 @@ type Sample struct {
 	// Mean time between the tokens of a request, in milliseconds.
 	ItlMs *float64 `protobuf:"fixed64,13,opt,name=itl_ms,json=itlMs,proto3,oneof" json:"itl_ms,omitempty"`
 	// Mean time to first token, in milliseconds.
-	TtftMs        *float64 `protobuf:"fixed64,14,opt,name=ttft_ms,json=ttftMs,proto3,oneof" json:"ttft_ms,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	TtftMs *float64 `protobuf:"fixed64,14,opt,name=ttft_ms,json=ttftMs,proto3,oneof" json:"ttft_ms,omitempty"`
+	// Squared coefficient of variation of prompt lengths; absent = all are alike, as
+	// in most load tests.
+	InputTokensScv *float64 `protobuf:"fixed64,15,opt,name=input_tokens_scv,json=inputTokensScv,proto3,oneof" json:"input_tokens_scv,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Sample) Reset() {
@@ -488,6 +491,13 @@ func (x *Sample) GetItlMs() float64 {
 func (x *Sample) GetTtftMs() float64 {
 	if x != nil && x.TtftMs != nil {
 		return *x.TtftMs
+	}
+	return 0
+}
+
+func (x *Sample) GetInputTokensScv() float64 {
+	if x != nil && x.InputTokensScv != nil {
+		return *x.InputTokensScv
 	}
 	return 0
 }
@@ -1485,7 +1495,7 @@ const file_poolwright_v1_calibration_proto_rawDesc = "" +
 	"\asamples\x18\x01 \x03(\v2\x15.poolwright.v1.SampleR\asamples\x12;\n" +
 	"\aoptions\x18\x02 \x01(\v2!.poolwright.v1.CalibrationOptionsR\aoptions\x12-\n" +
 	"\x06device\x18\x03 \x01(\v2\x15.poolwright.v1.DeviceR\x06device\x12/\n" +
-	"\x05model\x18\x04 \x01(\v2\x19.poolwright.v1.ModelFactsR\x05model\"\xfa\b\n" +
+	"\x05model\x18\x04 \x01(\v2\x19.poolwright.v1.ModelFactsR\x05model\"\xd7\t\n" +
 	"\x06Sample\x12\x1e\n" +
 	"\x05group\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xc8\x01R\x05group\x124\n" +
 	"\x06weight\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A!\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\x06weight\x88\x01\x01\x122\n" +
@@ -1502,7 +1512,8 @@ const file_poolwright_v1_calibration_proto_rawDesc = "" +
 	"\awaiting\x18\f \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00e\xcd\xcdA)\x00\x00\x00\x00\x00\x00\x00\x00H\n" +
 	"R\awaiting\x88\x01\x01\x123\n" +
 	"\x06itl_ms\x18\r \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00e\xcd\xcdA!\x00\x00\x00\x00\x00\x00\x00\x00H\vR\x05itlMs\x88\x01\x01\x125\n" +
-	"\attft_ms\x18\x0e \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00e\xcd\xcdA!\x00\x00\x00\x00\x00\x00\x00\x00H\fR\x06ttftMs\x88\x01\x01\"K\n" +
+	"\attft_ms\x18\x0e \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00e\xcd\xcdA!\x00\x00\x00\x00\x00\x00\x00\x00H\fR\x06ttftMs\x88\x01\x01\x12F\n" +
+	"\x10input_tokens_scv\x18\x0f \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\x00\x00\x00\x00\x00\x00\x00\x00H\rR\x0einputTokensScv\x88\x01\x01\"K\n" +
 	"\x04Kind\x12\x10\n" +
 	"\fDECODE_POINT\x10\x00\x12\x11\n" +
 	"\rPREFILL_POINT\x10\x01\x12\x0f\n" +
@@ -1526,7 +1537,8 @@ const file_poolwright_v1_calibration_proto_rawDesc = "" +
 	"\b_waitingB\t\n" +
 	"\a_itl_msB\n" +
 	"\n" +
-	"\b_ttft_ms\"\xf2\x05\n" +
+	"\b_ttft_msB\x13\n" +
+	"\x11_input_tokens_scv\"\xf2\x05\n" +
 	"\x12CalibrationOptions\x12>\n" +
 	"\x06ignore\x18\x01 \x03(\v2\x1c.poolwright.v1.IgnoredMetricB\b\xbaH\x05\x92\x01\x02\x10dR\x06ignore\x12W\n" +
 	"\vsquare_root\x18\x02 \x01(\x0e2,.poolwright.v1.CalibrationOptions.SquareRootB\b\xbaH\x05\x82\x01\x02\x10\x01R\n" +
