@@ -184,19 +184,23 @@ func (t *Tandem) evaluate(perPrefill float64, toDecode Rate) TandemPerformance {
 	if p.Decode.Outcome == Saturated {
 		p.Throughput = min(p.Throughput, p.Decode.Throughput*Rate(t.decodeReplicas/t.decoding))
 	}
+	if p.Outcome == Unservable {
+		p.Throughput = 0
+	}
 	p.TTFT = p.Prefill.TTFT.shifted(t.transfer)
-	p.ITL = t.itl(&p.Decode)
+	p.ITL = t.itl(&p)
 	p.E2E = p.TTFT.plus(p.Decode.E2E, t.decoding)
 	return p
 }
 
 // itl adds to the ITL of the decode station, spread over the tokens of a request,
-// the time until its first iteration there starts.
-func (t *Tandem) itl(p *Performance) Latency {
-	itl := p.ITL
-	before := max(float64(p.TTFT.Mean()-itl.Mean()), 0)
-	if math.IsInf(before, 1) {
+// the time until its first iteration there starts. Where nothing is served, or the
+// wait there is endless, so is the ITL.
+func (t *Tandem) itl(p *TandemPerformance) Latency {
+	if p.Outcome == Unservable || p.Decode.Outcome == Saturated {
 		return endless()
 	}
+	itl := p.Decode.ITL
+	before := max(float64(p.Decode.TTFT.Mean()-itl.Mean()), 0)
 	return itl.shifted(before * t.perToken)
 }

@@ -167,6 +167,39 @@ func TestTandemEdges(t *testing.T) {
 	require.ErrorContains(t, err, "limits[0]")
 }
 
+// TestTandemUnservable: where a request fits only one of the stations, nothing is
+// served and every latency is endless, at any rate.
+func TestTandemUnservable(t *testing.T) {
+	s := queueing.Shape{InputTokens: 4000, OutputTokens: 2000}
+	decode, prefill := exampleDisaggregated, exampleDisaggregated
+	decode.Decode.KVCacheTokens = 5000
+	prefill.Prefill.KVCacheTokens = 3000
+	for name, d := range map[string]queueing.Disaggregated{"decode": decode, "prefill": prefill} {
+		pair := tandem(t, d, s)
+		for _, rate := range []queueing.Rate{0, 1, 1e3} {
+			p := pair.Evaluate(rate)
+			require.Equal(t, queueing.Unservable, p.Outcome, name)
+			require.Zero(t, p.Throughput, name)
+			require.True(t, math.IsInf(float64(p.ITL.Mean()), 1), "%s at %v: ITL %v", name, rate, p.ITL.Mean())
+			require.True(t, math.IsInf(float64(p.E2E.Mean()), 1), name)
+		}
+	}
+}
+
+// TestTandemDecodesBehindSaturatedPrefill: a saturated prefill station feeds the decode
+// station at its own pace, so tokens keep coming; a saturated decode station has an
+// endless wait between the first token and the second.
+func TestTandemDecodesBehindSaturatedPrefill(t *testing.T) {
+	for _, replicas := range []int{1, 50} {
+		d := exampleDisaggregated
+		d.DecodeReplicas = replicas
+		pair := tandem(t, d, exampleShape)
+		p := pair.Evaluate(1.5 * pair.SaturationRate())
+		require.Equal(t, queueing.Saturated, p.Outcome)
+		require.Equal(t, p.Decode.Outcome == queueing.Saturated, math.IsInf(float64(p.ITL.Mean()), 1))
+	}
+}
+
 func TestTandemAllocates(t *testing.T) {
 	pair := tandem(t, exampleDisaggregated, exampleShape)
 	slo := queueing.SLO{Limits: []queueing.Limit{{Metric: queueing.TTFT, Quantile: 0.9, Value: 0.1}, {Metric: queueing.E2E, Value: 5}}}
