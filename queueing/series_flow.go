@@ -39,8 +39,9 @@ type instant struct {
 	steady Performance
 	// rate is the arrival rate of that steady state, extra the requests beyond any.
 	rate, extra float64
-	// accepted is a rate of requests, queued the number that waits.
-	accepted, queued float64
+	// accepted is a rate of requests; running and queued are the numbers in the batch, at
+	// most its limit, and waiting.
+	accepted, running, queued float64
 	// slope is -d(dx/dt)/dx.
 	slope float64
 	// chance is the standard deviation of x relative to that in the steady state, at
@@ -111,11 +112,16 @@ func (f *flow) at(requests, variance float64) instant {
 	p := &i.steady
 	there := inside(p)
 	i.accepted = f.arrivals * (1 - p.BlockedShare)
-	i.queued = f.waiting(p)
+	if odds == mostOdds {
+		i.extra = max(requests-there, 0)
+	}
+	// A model may put down to long service what is a wait, so what exceeds the batch is
+	// counted as waiting.
+	batch := float64(f.station.BatchLimit())
+	i.queued = min(max(f.waiting(p)+i.extra, requests-batch), requests)
+	i.running = min(requests-i.queued, batch)
 	if odds == mostOdds {
 		// So far out, the steady state varies by as much as it queues.
-		i.extra = max(requests-there, 0)
-		i.queued += i.extra
 		i.chance = min(math.Sqrt(variance)/requests, 1)
 		return i
 	}
@@ -180,9 +186,10 @@ func (f *flow) here() instant { return f.at(f.requests, f.variance) }
 // backlog returns what is left over now, after a number of arrivals: first come, first
 // served, so that what waited at the start goes first.
 func (f *flow) backlog(start Backlog, arrived float64) Backlog {
-	queued := f.here().queued
+	here := f.here()
+	queued := here.queued
 	b := Backlog{
-		Running:  f.requests - queued,
+		Running:  here.running,
 		Queued:   queued,
 		Work:     Seconds(queued) / Seconds(f.station.SaturationRate()),
 		Variance: f.variance,

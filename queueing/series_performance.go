@@ -72,7 +72,7 @@ func (w *WindowPerformance) add(i instant, span float64) {
 	w.TTFT += arrived * (p.TTFT.Mean() + delay)
 	w.E2E += arrived * (p.E2E.Mean() + delay)
 	w.ITL += Seconds(v.served) * p.ITL.Mean()
-	w.Running += span * (inside(p) + i.extra - i.queued)
+	w.Running += span * i.running
 	w.Queued += span * i.queued
 	w.BlockedShare += span * p.BlockedShare
 }

@@ -3,6 +3,7 @@ package queueing_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -135,6 +136,63 @@ func TestWindowKeepsWork(t *testing.T) {
 	require.InEpsilon(t, 5000/float64(before.SaturationRate()), float64(b.Work), 0.01)
 	_, b = after.EvaluateWindow(0, 20, before.Backlog(256, 5000))
 	require.InEpsilon(t, 5000-20*float64(before.SaturationRate()), b.Queued, 0.02)
+}
+
+// TestWindowRunning: no more requests run than the batch holds, wherever a window
+// starts; the others wait, and all that were inside at the start still are.
+func TestWindowRunning(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 64))
+	for range 500 {
+		r, shape := randomLoad(random)
+		s := station(t, r, shape)
+		limit := float64(s.BatchLimit())
+		rate := s.SaturationRate() * queueing.Rate(2*random.Float64())
+		length := queueing.Seconds(math.Pow(10, 4*random.Float64()-2))
+		start := s.Backlog(limit*random.Float64()*1.5, 4*limit*random.Float64())
+		for range 3 {
+			w, b := s.EvaluateWindow(rate, length, start)
+			msg := []any{"%+v %+v at %v for %v from %+v", r, shape, rate, length, start}
+			require.LessOrEqual(t, w.Running, limit*(1+1e-12), msg...)
+			require.LessOrEqual(t, b.Running, limit, msg...)
+			require.GreaterOrEqual(t, w.Queued, 0.0, msg...)
+			require.InDelta(t, b.Queued, float64(b.Work)*float64(s.SaturationRate()), 1e-9*(1+b.Queued), msg...)
+			arrived := float64(rate) * (1 - w.BlockedShare) * float64(length)
+			left := arrived - float64(w.Throughput)*float64(length)
+			require.InDelta(t, inside(start)+left, inside(b), 1e-6*(1+arrived+inside(start)), msg...)
+			start = b
+		}
+		_, b := s.EvaluateWindow(0, 0, queueing.Backlog{Running: limit + 100})
+		require.InEpsilon(t, limit+100, inside(b), 1e-9)
+		require.GreaterOrEqual(t, b.Queued, 100*(1-1e-9))
+	}
+}
+
+// randomLoad returns a replica and a shape that one request at least fits.
+func randomLoad(random *rand.Rand) (queueing.Replica, queueing.Shape) {
+	upTo := func(most float64) float64 { return most * random.Float64() }
+	shape := queueing.Shape{
+		InputTokens:  queueing.Tokens(1 + math.Floor(upTo(2000))),
+		OutputTokens: queueing.Tokens(1 + math.Floor(upTo(300))),
+		InputSCV:     upTo(2), OutputSCV: upTo(2), ArrivalSCV: upTo(3),
+	}
+	r := queueing.Replica{
+		Profile: queueing.Profile{
+			Alpha: 0.005 + upTo(0.02), Beta: upTo(2e-4), Kappa: upTo(1e-7),
+			Gamma: upTo(0.005), Delta: upTo(5e-5), TTFTOffset: upTo(0.02),
+		},
+		MaxBatch:    1 + random.IntN(64),
+		PrefillMode: queueing.PrefillMode(random.IntN(2)),
+	}
+	if random.IntN(2) == 0 {
+		r.MaxBatchedTokens = queueing.Tokens(64 + math.Floor(upTo(4000)))
+	}
+	if random.IntN(2) == 0 {
+		r.MaxQueue = queueing.Waiting{Limited: true, Places: random.IntN(200)}
+	}
+	if random.IntN(3) == 0 {
+		r.KVCacheTokens = 2 * (shape.InputTokens + shape.OutputTokens) * queueing.Tokens(1+upTo(20))
+	}
+	return r, shape
 }
 
 func TestWindowEdges(t *testing.T) {
