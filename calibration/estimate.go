@@ -36,14 +36,17 @@ type Interval struct {
 type Coefficient struct {
 	Term  Term
 	Value float64
-	// StandardError is one standard deviation of the estimate. It is 0 when not
-	// Identified, and +Inf if nothing is known about the error.
+	// StandardError is one standard deviation of the estimate. It is 0 where Value is
+	// that of the prior, and +Inf if nothing is known about the error.
 	StandardError float64
 	// Confidence holds the true value with probability 0.95, if the model holds. It
-	// never reaches below 0. It is [0, +Inf] when not Identified.
+	// never reaches below 0. It is [0, +Inf] where Value is that of the prior, or
+	// nothing is known about the error.
 	Confidence Interval
-	// Identified tells whether the samples determine the coefficient. Otherwise Value
-	// is that of the prior, and Reason says in words why.
+	// Identified tells whether the samples determine the coefficient: there are more
+	// observations than fitted coefficients, and Confidence does not reach from 0 to
+	// more than 3 times Value. Otherwise Value is that of the prior or a loose fit,
+	// and Reason says in words why.
 	Identified bool
 	Reason     string
 }

@@ -47,6 +47,7 @@ func ExampleFit() {
 	// Output:
 	// an iteration takes 7.0 ms and more
 	// sigma: the model is dense
+	// gamma: the samples allow for anything from 0 to 5.2 times the value
 	// epsilon: the samples do not tell it apart from alpha, beta, gamma, delta
 	// ttftOffset: no sample that counts depends on it
 }

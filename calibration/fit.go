@@ -16,7 +16,9 @@ type Estimate struct {
 	Coefficients []Coefficient
 	// Residuals are in the order of samples, ITL before TTFT.
 	Residuals []Residual
-	Errors    Summary
+	// Errors summarizes the residuals. It is zero where the fit has no degrees of
+	// freedom: an exact fit to as many observations as coefficients says nothing.
+	Errors Summary
 	// HeldOut is filled if Options.HeldOut asks for it. If that can't be, Notes say why.
 	HeldOut Validation
 	// Notes say in words what to know about the fit.
@@ -53,11 +55,14 @@ func Fit(samples []Sample, options Options) (Estimate, error) {
 		Residuals: residuals(observations, &fitted.solution.values),
 		Notes:     slices.Concat(sampleNotes(samples), notes, fitted.notes()),
 	}
+	e.Notes = append(e.Notes, servingNotes(e.Profile)...)
 	for t := range Term(terms) {
 		e.Coefficients = append(e.Coefficients, fitted.coefficient(t))
 	}
 	fitted.markOutliers(e.Residuals)
-	e.Errors = Summarize(e.Residuals)
+	if !fitted.saturated() {
+		e.Errors = Summarize(e.Residuals)
+	}
 	if options.HeldOut {
 		if e.HeldOut, err = leaveOneGroupOut(observations, options); err != nil {
 			e.Notes = append(e.Notes, "no held-out errors: "+err.Error())
@@ -152,25 +157,50 @@ func (f *identified) betterThan(other identified) bool {
 	return cost(*f) < cost(other)-clearlyBetter
 }
 
+// mostLoose is the upper end of a confidence interval from 0, as a multiple of the
+// value, from which on the value is hardly more than a guess.
+const mostLoose = 3
+
 func (f *identified) coefficient(t Term) Coefficient {
 	c := Coefficient{
 		Term:       t,
 		Value:      f.solution.values[t],
-		Identified: slices.Contains(f.problem.free, t),
 		Reason:     f.reasons[t],
 		Confidence: Interval{0, math.Inf(1)},
 	}
-	if !c.Identified {
+	if !slices.Contains(f.problem.free, t) {
 		return c
 	}
 	c.StandardError = f.standardErrors[t]
-	if f.degrees <= 0 {
+	if f.saturated() {
 		c.Reason = "there are no more observations than coefficients, so nothing is known about the error"
 		return c
 	}
 	half := f.quantile() * c.StandardError
 	c.Confidence = Interval{max(0, c.Value-half), c.Value + half}
+	switch {
+	case c.Confidence.Low > 0 || c.Confidence.High <= mostLoose*c.Value:
+		c.Identified = true
+	case c.Value == 0:
+		c.Reason = "the fit takes it as 0, and the samples allow for more"
+	default:
+		c.Reason = fmt.Sprintf("the samples allow for anything from 0 to %.2g times the value", c.Confidence.High/c.Value)
+	}
 	return c
+}
+
+// saturated tells whether there are no more observations than fitted coefficients.
+func (f *identified) saturated() bool {
+	return len(f.problem.free) > 0 && f.degrees <= 0
+}
+
+// servingNotes says if a replica of the profile cannot serve even the shortest request.
+func servingNotes(p queueing.Profile) []string {
+	replica := queueing.Replica{Profile: p, MaxBatch: 1}
+	if _, err := queueing.NewStation(replica, queueing.Shape{InputTokens: 1, OutputTokens: 1}); err != nil {
+		return []string{"by this profile a request takes no time, so nothing can be sized by it: the samples lack ITL or are in a wrong unit"}
+	}
+	return nil
 }
 
 // notes says what a reader of the numbers should know.

@@ -367,8 +367,61 @@ func TestFitOfTwoPoints(t *testing.T) {
 	require.NoError(t, err)
 	assert.InDelta(t, 7e-3, e.Profile.Alpha, 1e-8)
 	assert.InDelta(t, 5e-5, e.Profile.Beta, 1e-9)
+	assert.False(t, e.Coefficients[Alpha].Identified)
 	assert.Equal(t, math.Inf(1), e.Coefficients[Alpha].StandardError)
 	assert.Contains(t, e.Coefficients[Alpha].Reason, "no more observations than coefficients")
+	assert.Zero(t, e.Errors, "an exact fit says nothing of errors")
+	assert.Len(t, e.Residuals, 2)
+}
+
+// An interval from 0 to several times the value is no knowledge of a coefficient.
+func TestLooseCoefficientsAreNotIdentified(t *testing.T) {
+	samples := []Sample{
+		{Batch: Of(1), ContextTokens: Of(500), ITL: Of(7.0e-3)},
+		{Batch: Of(2), ContextTokens: Of(500), ITL: Of(7.4e-3)},
+		{Batch: Of(4), ContextTokens: Of(500), ITL: Of(7.3e-3)},
+	}
+	e, err := Fit(samples, Options{SquareRoot: SquareRootNever})
+	require.NoError(t, err)
+	beta := e.Coefficients[Beta]
+	assert.False(t, beta.Identified)
+	assert.Contains(t, beta.Reason, "anything from 0 to")
+	assert.Zero(t, beta.Confidence.Low)
+	assert.Greater(t, beta.Confidence.High, mostLoose*beta.Value)
+	assert.True(t, e.Coefficients[Alpha].Identified)
+	assert.Equal(t, 3, e.Errors.Overall.Count)
+}
+
+func TestFitNotesProfilesThatServeNothing(t *testing.T) {
+	for name, test := range map[string]struct {
+		samples []Sample
+		noted   bool
+	}{
+		"wrong unit": {[]Sample{
+			{Batch: Of(1), ContextTokens: Of(0), ITL: Of(1e-12)},
+			{Batch: Of(1e6), ContextTokens: Of(1e9), ITL: Of(1e-6)},
+		}, true},
+		"TTFT alone": {[]Sample{{InputTokens: Of(5), TTFT: Of(1)}}, true},
+		"fast":       {[]Sample{{Batch: Of(1), ContextTokens: Of(0), ITL: Of(1e-9)}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, err := Fit(test.samples, Options{})
+			require.NoError(t, err)
+			assert.Equal(t, test.noted, strings.Contains(strings.Join(e.Notes, "\n"), "a request takes no time"))
+		})
+	}
+}
+
+func TestMedianOfAnEvenNumberIsInTheMiddle(t *testing.T) {
+	errors := func(values ...float64) []Residual {
+		var all []Residual
+		for _, v := range values {
+			all = append(all, Residual{Metric: queueing.ITL, Error: v, Counts: true})
+		}
+		return all
+	}
+	assert.InDelta(t, 0.25, Summarize(errors(-0.4, 0.1, 0.2, 0.3)).Overall.Median, 1e-15)
+	assert.InDelta(t, 0.2, Summarize(errors(-0.4, 0.1, 0.2)).ITL.Median, 1e-15)
 }
 
 func TestFitNeedsSomethingToFit(t *testing.T) {

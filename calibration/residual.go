@@ -28,7 +28,8 @@ type Residual struct {
 type Errors struct {
 	// Count is the number of residuals. If it is 0, so is everything else.
 	Count int
-	// Median, P90 and Max are of |Error|.
+	// Median, P90 and Max are of |Error|. The median of an even number is the middle of
+	// the two in the middle.
 	Median, P90, Max float64
 	// Mean is of Error with its sign: above 0, predictions are too long.
 	Mean float64
@@ -72,7 +73,10 @@ func Summarize(residuals []Residual) Summary {
 		}
 		e.Count = len(sizes)
 		e.Mean /= float64(len(sizes))
-		e.Median, e.P90, e.Max = quantile(sizes, 0.5), quantile(sizes, 0.9), quantile(sizes, 1)
+		e.P90, e.Max = quantile(sizes, 0.9), quantile(sizes, 1)
+		// Sorted by now.
+		middle := len(sizes) / 2
+		e.Median = (sizes[(len(sizes)-1)/2].value + sizes[middle].value) / 2
 		return e
 	}
 	return Summary{

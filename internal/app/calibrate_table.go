@@ -20,11 +20,12 @@ func (t *table) calibration(m *poolwrightv1.Calibration) {
 	t.line(calibrationSummary(m))
 	t.section()
 	t.coefficients(m)
-	if len(m.GetResiduals()) > 0 {
+	measured := m.GetErrors().GetOverall().GetCount() > 0
+	if measured || m.GetHeldOut() != nil {
 		t.section()
 		t.calibrationErrors(m)
 	}
-	if plot := residualPlot(m).Text(plotColumns, plotLines); plot != "" {
+	if plot := residualPlot(m).Text(plotColumns, plotLines); plot != "" && measured {
 		t.section()
 		t.line("Relative error of the predictions")
 		for line := range strings.Lines(plot) {
@@ -47,8 +48,22 @@ func calibrationSummary(m *poolwrightv1.Calibration) string {
 		return "ESTIMATE from facts about device and model; nothing was measured"
 	}
 	e := m.GetErrors().GetOverall()
+	if e.GetCount() == 0 {
+		return fmt.Sprintf("FIT to %d observations by as many coefficients, so nothing is known about its error", observations(m))
+	}
 	return fmt.Sprintf("FIT to %d observations: error %s in the median, %s at the 90th percentile, %s at most",
 		e.GetCount(), share(e.GetMedian()), share(e.GetP90()), share(e.GetMax()))
+}
+
+// observations is the number of those that a fit used.
+func observations(m *poolwrightv1.Calibration) int {
+	n := 0
+	for _, r := range m.GetResiduals() {
+		if r.GetCounts() {
+			n++
+		}
+	}
+	return n
 }
 
 // share writes a relative error with two digits, or as a whole number.
