@@ -412,6 +412,25 @@ func TestFitNotesProfilesThatServeNothing(t *testing.T) {
 	}
 }
 
+// Of a test that begins with all clients at once, TTFT is mostly the wait for prompts
+// of the others.
+func TestFitNotesStartBursts(t *testing.T) {
+	samples := measure(grid(), dense, Options{}, 0.02, seeded(17))
+	advice := func(o Options) bool {
+		e, err := Fit(samples, o)
+		require.NoError(t, err)
+		return strings.Contains(strings.Join(e.Notes, "\n"), "--ignore closed-loop.ttft")
+	}
+	assert.False(t, advice(Options{}), "a steady state")
+	for i := range samples {
+		if s := &samples[i]; s.Kind() == ClosedLoop {
+			s.TTFT.Value += s.Concurrency.Value * s.InputTokens.Value * dense.Delta / 2
+		}
+	}
+	assert.True(t, advice(Options{}))
+	assert.False(t, advice(Options{Ignore: loadOnly}), "already left out")
+}
+
 func TestMedianOfAnEvenNumberIsInTheMiddle(t *testing.T) {
 	errors := func(values ...float64) []Residual {
 		var all []Residual
