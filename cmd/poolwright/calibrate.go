@@ -41,6 +41,7 @@ the profile is a rough estimate from device and model.`,
 	addFactFlags(c, r)
 	f.VarP(&r.Format, "output", "o", "how to print the answer: table, json or yaml")
 	f.StringVar(&r.SVG, "svg", "", "file for a plot of the residuals")
+	complete(c, "time-unit", r.TimeUnit.Flags())
 	complete(c, "output", app.Formats())
 	return c
 }
@@ -54,7 +55,7 @@ func addMeasurementFlags(f *pflag.FlagSet, r *app.CalibrateRequest) {
 	f.StringArrayVarP(&r.Files, "file", "f", nil, "file of measurements, or - for standard input; may be repeated")
 	f.StringSliceVar(&r.Where, "where", nil, "take only rows that meet these conditions: COLUMN=VALUE,… (or !=, <, <=, >, >=)")
 	f.StringSliceVar(&r.Columns, "columns", nil, "read columns under other names: COLUMN=NAME,… such as latency=ttft_ms, or =ignore")
-	f.StringVar(&r.TimeUnit, "time-unit", "", "unit of times whose column names none: us, ms or s")
+	f.Var(&r.TimeUnit, "time-unit", "unit of times whose column names none: "+strings.Join(r.TimeUnit.Flags(), ", "))
 }
 
 func addFitFlags(c *cobra.Command, r *app.CalibrateRequest) {

@@ -22,7 +22,7 @@ type CalibrateRequest struct {
 	// gpu=h200 and load<0.8.
 	Columns, Where []string
 	// TimeUnit is that of columns that name none.
-	TimeUnit string
+	TimeUnit Choice
 
 	// Ignore names metrics, with or without a kind of samples: ttft,
 	// closed-loop.ttft.
@@ -62,6 +62,7 @@ type ModelFacts struct {
 // NewCalibrateRequest returns a request with the choices that there are.
 func NewCalibrateRequest() *CalibrateRequest {
 	return &CalibrateRequest{
+		TimeUnit:    Choice{Names: []string{"US", "MS", "S"}},
 		SquareRoot:  Choice{Names: enumNames(poolwrightv1.CalibrationOptions_SquareRoot_name)},
 		PrefillMode: Choice{Names: enumNames(poolwrightv1.Variant_PrefillMode_name)},
 		Model:       ModelFacts{Precision: Choice{Names: enumNames(poolwrightv1.ModelFacts_Precision_name)}},
@@ -129,7 +130,7 @@ func (r *CalibrateRequest) read(in io.Reader) (*poolwrightv1.Measurements, []str
 
 // table translates what is said about tables.
 func (r *CalibrateRequest) table() (sources.TableOptions, error) {
-	o := sources.TableOptions{TimeUnit: r.TimeUnit}
+	o := sources.TableOptions{TimeUnit: r.TimeUnit.String()}
 	var wrong []error
 	for _, text := range r.Columns {
 		column, name, ok := strings.Cut(text, "=")
