@@ -1,7 +1,5 @@
 package queueing
 
-import "errors"
-
 // equalCapacity is the relative difference of capacities that is put down to root
 // finding.
 const equalCapacity = 1e-9
@@ -12,25 +10,46 @@ const equalCapacity = 1e-9
 // [NewStation] and [Station.Capacity].
 //
 // A larger batch serves more requests at once, so the rate that a limit on TTFT and
-// saturation permit rises with it, while a limit on ITL, which the batch limit kept,
-// begins to bind and lets the rate fall again or stay. So capacity has one peak. It is
-// searched among the powers of two first and by golden section around the best of
-// them, which builds about 2.5·log₂(MaxBatch) stations. Where limits of other kinds, on E2E
-// for instance, make more peaks, the result is the best one near a power of two.
+// saturation permit rises with it, while the rate that a limit on ITL permits falls
+// where the batch limit kept it, then rises a little again or stays. Capacity, the
+// least of these rates, may so have a peak where another limit begins to bind and a
+// second, flat one at large batches. The search tries the powers of two, the batches
+// between two of them where the limit that binds changes, and by golden section the
+// surroundings of every peak among the powers of two. That builds a few times
+// log₂(MaxBatch) stations. A peak where the binding limit changes twice between two
+// powers of two can escape it.
 func BestBatchLimit(r Replica, s Shape, slo SLO) (maxBatch int, best Capacity, err error) {
 	search := batchSearch{replica: r, shape: s, slo: slo}
-	most := r.MaxBatch
-	best = search.capacity(most)
-	maxBatch = most
-	for n := 1; n < most && search.err == nil; n *= 2 {
-		if c := search.capacity(n); better(c, n, best, maxBatch) {
-			maxBatch, best = n, c
+	powers := search.powers()
+	peak := powers[len(powers)-1]
+	for i, p := range powers {
+		low, high := powers[max(i-1, 0)], powers[min(i+1, len(powers)-1)]
+		if low.n < p.n {
+			peak = peak.or(search.change(low, p))
+		}
+		if p.capacity.Feasible && p.or(low).n == p.n && p.or(high).n == p.n {
+			peak = peak.or(search.golden(low.n, p, high.n))
 		}
 	}
-	if search.err == nil && best.Feasible {
-		maxBatch, best = search.golden(max(maxBatch/2, 1), maxBatch, min(2*maxBatch, most), best)
+	return peak.n, peak.capacity, search.err
+}
+
+// batchCapacity is the capacity with a batch limit of n.
+type batchCapacity struct {
+	n        int
+	capacity Capacity
+}
+
+// or returns the one to be preferred: the higher capacity, or the lesser batch if they
+// are equal and feasible.
+func (b batchCapacity) or(c batchCapacity) batchCapacity {
+	if b.n > c.n {
+		b, c = c, b
 	}
-	return maxBatch, best, search.err
+	if b.capacity.Feasible && b.capacity.Rate >= c.capacity.Rate*(1-equalCapacity) {
+		return b
+	}
+	return c
 }
 
 // batchSearch asks for capacities until there is an error.
@@ -41,51 +60,74 @@ type batchSearch struct {
 	err     error
 }
 
-func (b *batchSearch) capacity(maxBatch int) Capacity {
-	b.replica.MaxBatch = maxBatch
+// at returns the capacity with a batch limit of n.
+func (b *batchSearch) at(n int) batchCapacity {
+	if b.err != nil {
+		return batchCapacity{n: n}
+	}
+	b.replica.MaxBatch = n
 	station, err := NewStation(b.replica, b.shape)
 	if err != nil {
-		b.err = errors.Join(b.err, err)
-		return Capacity{}
+		b.err = err
+		return batchCapacity{n: n}
 	}
 	c, err := station.Capacity(b.slo)
-	b.err = errors.Join(b.err, err)
-	return c
+	b.err = err
+	return batchCapacity{n, c}
 }
 
-// better tells whether a capacity with a batch limit is to be preferred to another.
-func better(c Capacity, n int, than Capacity, m int) bool {
-	slack := Rate(1 - equalCapacity)
-	if n < m {
-		return c.Feasible && c.Rate >= than.Rate*slack
+// powers returns the powers of two below MaxBatch of the replica, and that.
+func (b *batchSearch) powers() []batchCapacity {
+	most := b.replica.MaxBatch
+	var powers []batchCapacity
+	for n := 1; n < most; n *= 2 {
+		powers = append(powers, b.at(n))
 	}
-	return c.Rate*slack > than.Rate
+	return append(powers, b.at(most))
 }
 
-// golden narrows low < best < high by golden section.
-func (b *batchSearch) golden(low, best, high int, c Capacity) (maxBatch int, peak Capacity) {
-	const share = 0.382
-	for best-low > 1 || high-best > 1 {
-		var n int
-		if high-best > best-low {
-			n = best + max(int(share*float64(high-best)), 1)
+// change returns the better of two neighbours between low and high of which only the
+// lower is bound as low is; low if high is bound as it is too.
+func (b *batchSearch) change(low, high batchCapacity) batchCapacity {
+	if low.capacity.boundAs(&high.capacity) {
+		return low.or(high)
+	}
+	first := low.capacity
+	for high.n-low.n > 1 {
+		middle := b.at((low.n + high.n) / 2)
+		if first.boundAs(&middle.capacity) {
+			low = middle
 		} else {
-			n = best - max(int(share*float64(best-low)), 1)
+			high = middle
 		}
-		at := b.capacity(n)
-		if b.err != nil {
-			return best, c
+	}
+	return low.or(high)
+}
+
+// boundAs tells whether the same limit binds, or saturation in both.
+func (c *Capacity) boundAs(d *Capacity) bool {
+	return c.Feasible == d.Feasible && c.Bound == d.Bound && c.Binding == d.Binding
+}
+
+// golden narrows low ≤ peak ≤ high by golden section.
+func (b *batchSearch) golden(low int, peak batchCapacity, high int) batchCapacity {
+	const share = 0.382
+	for peak.n-low > 1 || high-peak.n > 1 {
+		n := peak.n - max(int(share*float64(peak.n-low)), 1)
+		if high-peak.n > peak.n-low {
+			n = peak.n + max(int(share*float64(high-peak.n)), 1)
 		}
-		switch preferred := better(at, n, c, best); {
-		case preferred && n > best:
-			low, best, c = best, n, at
+		at := b.at(n)
+		switch preferred := peak.or(at).n == n; {
+		case preferred && n > peak.n:
+			low, peak = peak.n, at
 		case preferred:
-			high, best, c = best, n, at
-		case n > best:
+			high, peak = peak.n, at
+		case n > peak.n:
 			high = n
 		default:
 			low = n
 		}
 	}
-	return best, c
+	return peak
 }

@@ -1,6 +1,7 @@
 package queueing_test
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,6 +36,54 @@ func TestBestBatchLimit(t *testing.T) {
 			require.LessOrEqual(t, float64(c.Rate), float64(best.Rate)*(1+1e-6), "%s: %d beats %d", name, all, n)
 		}
 	}
+}
+
+// TestBestBatchLimitPeaks compares with trying all limits where capacity may rise and
+// fall more than once.
+func TestBestBatchLimitPeaks(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 64))
+	dips := 0
+	for range 400 {
+		r, shape := randomLoad(random)
+		slo := randomSLO(random, station(t, r, shape))
+		var best, last, fallen queueing.Rate
+		most := r.MaxBatch
+		for all := 1; all <= most; all++ {
+			r.MaxBatch = all
+			c, err := station(t, r, shape).Capacity(slo)
+			require.NoError(t, err)
+			if fallen > 0 && c.Rate > fallen*(1+1e-4) {
+				dips++
+				fallen = 0
+			}
+			if c.Rate < last*(1-1e-4) {
+				fallen = c.Rate
+			}
+			best, last = max(best, c.Rate), c.Rate
+		}
+		r.MaxBatch = most
+		n, got, err := queueing.BestBatchLimit(r, shape, slo)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, float64(got.Rate), float64(best)*(1-1e-6), "%d: %+v %+v %v", n, r, shape, slo)
+	}
+	require.Positive(t, dips)
+}
+
+// randomSLO returns limits somewhat above what an idle replica reaches.
+func randomSLO(random *rand.Rand, s *queueing.Station) queueing.SLO {
+	idle := s.Evaluate(0)
+	var slo queueing.SLO
+	add := func(m queueing.Metric, of queueing.Latency, quantile, most float64) {
+		if random.IntN(3) == 0 || of.Mean() == 0 {
+			return
+		}
+		value := float64(of.Mean()) * (1 + most*random.Float64()*random.Float64())
+		slo.Limits = append(slo.Limits, queueing.Limit{Metric: m, Quantile: quantile * float64(random.IntN(2)), Value: value})
+	}
+	add(queueing.TTFT, idle.TTFT, 0.95, 100)
+	add(queueing.ITL, idle.ITL, 0.95, 3)
+	add(queueing.E2E, idle.E2E, 0.9, 10)
+	return slo
 }
 
 // TestBestBatchLimitHelps: where the tail of ITL binds, a smaller batch serves more.
