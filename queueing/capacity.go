@@ -24,8 +24,10 @@ const touching = 1e-9
 // tokens per second stands for 0.9 times the highest rate, and under [LLMDV0] blocked
 // requests do not count.
 //
-// Latency rises with load, so there is one rate beyond which a limit fails; it is
-// found by root finding in about eight evaluations, more where a latency jumps. Of
+// Mean latency rises with load, so there is one rate beyond which a limit fails; it is
+// found by root finding in about eight evaluations, more where a latency jumps. A
+// quantile of [ContinuousBatching] may dip where its variance shrinks near saturation;
+// the limits hold at the rate that is returned, and a little above it they do not. Of
 // equally strict limits the first one binds.
 func (s *Station) Capacity(slo SLO) (Capacity, error) {
 	if err := slo.validate(); err != nil {

@@ -33,7 +33,9 @@ type continuousBatching struct {
 	context float64
 	// steps is (out-1)/a, iterations is r, decodeShare is f.
 	steps, iterations, decodeShare float64
-	prompt                         prompt
+	// perInterval is E[1/(out-1)]: ITL is a mean over requests.
+	perInterval float64
+	prompt      prompt
 	// budget is the token budget of an iteration, +Inf if unlimited.
 	budget float64
 	// places is the number of waiting places, +Inf if unlimited.
@@ -70,6 +72,7 @@ func newContinuousBatching(r Replica, s Shape) *continuousBatching {
 	}
 	m.context = m.in*max(1+s.LengthCorrelation*math.Sqrt(s.InputSCV*s.OutputSCV), 0) + m.out*(1+m.outputSCV)/2
 	if m.out > 1 {
+		m.perInterval = meanReciprocal(max(1, m.out-1), m.outputSCV*m.out*m.out/((m.out-1)*(m.out-1)))
 		// The last iteration of a request accepts what is left.
 		m.steps = (m.out-1)/m.accepted + (m.accepted-1)/(2*m.accepted)
 	}
@@ -168,27 +171,54 @@ func meanShare(u float64) float64 {
 func (m *continuousBatching) latencies(s steadyState) latencies {
 	d := m.decoding(s)
 	first := m.firstToken(s, d)
-	itl := d.itl + first.carried/max(m.out-1, 1)
 	wait := m.wait(s, d)
 	return latencies{
 		prefill: first.own,
 		wait:    latencyAfterWait(wait, duration{}),
 		ttft:    latencyAfterWait(wait, first.duration),
-		itl:     varyingLatency(duration{d.least, itl - d.least, d.variance}),
-		e2e:     latencyAfterWait(wait, first.duration.plus(m.rest(itl, d))),
+		itl:     varyingLatency(m.interTokens(d, first.wake)),
+		e2e:     latencyAfterWait(wait, first.duration.plus(m.rest(d, first.wake))),
+	}
+}
+
+// interTokens returns the mean time between the tokens of a request. It is at most
+// the longest iteration, and what has bounds varies no more than between them.
+func (m *continuousBatching) interTokens(d decodeState, w wake) duration {
+	if m.steps == 0 {
+		return duration{}
+	}
+	mean := min(d.itl+min(w.carried*m.perInterval, w.step), d.most)
+	return duration{
+		constant: d.least,
+		varying:  mean - d.least,
+		variance: min(d.variance, (mean-d.least)*(d.most-mean)),
 	}
 }
 
 // rest returns the time from the first token to the last.
-func (m *continuousBatching) rest(itl float64, d decodeState) duration {
+func (m *continuousBatching) rest(d decodeState, w wake) duration {
 	tokens := m.out - 1
-	mean := tokens * itl
-	constant := (1 - min(1, math.Sqrt(m.outputSCV))) * tokens * min(d.least, itl)
+	mean := tokens*d.itl + min(w.carried, tokens*min(w.step, d.most-d.itl))
+	constant := (1 - min(1, math.Sqrt(m.outputSCV))) * tokens * d.least
 	return duration{
 		constant: constant,
 		varying:  mean - constant,
-		variance: m.outputSCV*mean*mean + (1+m.outputSCV)*tokens*tokens*d.variance,
+		variance: m.outputSCV*mean*mean + (1+m.outputSCV)*tokens*tokens*min(d.variance, (d.itl-d.least)*(d.most-d.itl)),
 	}
+}
+
+// longestIteration returns the time of an iteration with a full batch and as much
+// prefill as the budget, or else the batch, allows; in blocking mode of all the
+// iterations from one of decoding to the next.
+func (m *continuousBatching) longestIteration() float64 {
+	prompts, prefill := float64(m.batch), m.prompt.time
+	switch {
+	case m.mode == Blocking:
+		prefill += m.profile.Alpha
+	case m.prompt.tokens > 0:
+		prompts = min(prompts, 1+m.budget/m.prompt.tokens)
+	}
+	return m.iteration(m.running) + prompts*prefill
 }
 
 // wait returns the wait for a place in the batch. Requests that the token budget
@@ -225,15 +255,19 @@ func hayward(probability, spare, variance, z float64) float64 {
 // "Probability, Statistics, and Queueing Theory" (1990), the Allen–Cunneen
 // approximation. Blocking stays that of the chain.
 func (m *continuousBatching) stretch(s steadyState) float64 {
-	decode := s.service - m.prompt.time
+	decode := 0.0
+	if m.steps > 0 {
+		decode = s.service - m.prompt.time
+	}
 	serviceSCV := (m.outputSCV*decode*decode + m.prompt.variance) / (s.service * s.service)
 	return (m.arrivalSCV + serviceSCV) / 2
 }
 
 // decodeState describes decoding in a steady state.
 type decodeState struct {
-	// itl is the mean ITL, variance its variance over requests, least its least value.
-	itl, variance, least float64
+	// itl is the mean ITL over tokens, variance its variance over requests, least and
+	// most its bounds.
+	itl, variance, least, most float64
 	// requests and spread are the mean and the standard deviation of the number of
 	// decoding requests.
 	requests, spread float64
@@ -279,10 +313,9 @@ func (m *continuousBatching) decoding(s steadyState) decodeState {
 	variance := slope * slope * varianceOfRequests * averaged
 	prefills := s.throughput * s.service * (prefill*prefill + m.prompt.variance)
 	variance += prefills * (1 + overdispersion) / (m.iterations * m.iterations)
-	if m.steps == 0 {
-		variance = 0
-	}
 
+	longest := m.longestIteration()
+	mean = min(mean, longest)
 	least := min(m.iteration(min(1, m.running)), mean)
 	perToken := 1 / m.accepted
 	if m.out > 1 {
@@ -292,6 +325,7 @@ func (m *continuousBatching) decoding(s steadyState) decodeState {
 		itl:        mean * perToken,
 		variance:   variance * perToken * perToken,
 		least:      least * perToken,
+		most:       longest * perToken,
 		requests:   min(s.throughput*m.steps*mean, m.running),
 		spread:     math.Sqrt(varianceOfRequests),
 		peakedness: peakedness,

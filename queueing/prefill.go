@@ -16,9 +16,14 @@ type firstToken struct {
 	duration
 	// own is the mean time of the iterations with the request's own prompt in them.
 	own float64
-	// carried is the time of other prompts that a request's decoding meets beyond
-	// what a random moment would: of those that came just after it.
-	carried float64
+	wake
+}
+
+// wake is the prefill that a request's decoding meets beyond what a random moment
+// would: of prompts that came just after its own.
+type wake struct {
+	// carried is its mean time, step the most of it per iteration, a mean.
+	carried, step float64
 }
 
 // firstToken averages over the number of decoding requests that an arrival finds:
@@ -55,19 +60,23 @@ func (m *continuousBatching) firstToken(s steadyState, d decodeState) firstToken
 			varying:  sum.mean - least,
 			variance: max(sum.square-sum.mean*sum.mean, 0),
 		},
-		own:     sum.own,
-		carried: sum.carried,
+		own:  sum.own,
+		wake: sum.wake,
 	}
 }
 
 // average is a weighted sum of the moments of times to first token.
-type average struct{ mean, square, own, carried float64 }
+type average struct {
+	mean, square, own float64
+	wake
+}
 
 func (a *average) add(t prefillTimes, weight float64) {
 	a.mean += weight * t.mean
 	a.square += weight * (t.mean*t.mean + t.variance)
 	a.own += weight * t.own
 	a.carried += weight * t.carried
+	a.step += weight * t.step
 }
 
 // promptStream is the stream of prompts to a replica.
@@ -85,7 +94,8 @@ type promptStream struct {
 // requests, and the means named in firstToken.
 type prefillTimes struct {
 	mean, variance float64
-	own, carried   float64
+	own            float64
+	wake
 	// queueLoad is the load of the queue for the token budget.
 	queueLoad float64
 }
@@ -97,7 +107,7 @@ func (t prefillTimes) mix(u prefillTimes, share float64) prefillTimes {
 		mean:      w*t.mean + share*u.mean,
 		variance:  w*t.variance + share*u.variance,
 		own:       w*t.own + share*u.own,
-		carried:   w*t.carried + share*u.carried,
+		wake:      wake{w*t.carried + share*u.carried, w*t.step + share*u.step},
 		queueLoad: u.queueLoad,
 	}
 }
@@ -165,9 +175,13 @@ func (q *promptStream) gated(iteration float64) prefillTimes {
 
 	// The iteration with the own prompt is longer than others; so are those after it.
 	longer := max(own+q.load*met/2-mean, 0)
-	carried := longer*q.load*(1-math.Pow(q.load, m.steps))/(1-q.load) + p.time*max(0,
+	companions := p.time * max(0,
 		excessArrivals(q.rate*(own+met/2), m.arrivalSCV)-excessArrivals(q.rate*met/2, m.arrivalSCV))
-	return prefillTimes{mean: wait + own, variance: variance, own: own, carried: carried}
+	after := wake{
+		carried: longer*q.load*(1-math.Pow(q.load, m.steps))/(1-q.load) + companions,
+		step:    longer*q.load + companions,
+	}
+	return prefillTimes{mean: wait + own, variance: variance, own: own, wake: after}
 }
 
 // burst returns what is to be added to the mean wait of Poisson arrivals for the work of
@@ -226,15 +240,15 @@ func (q *promptStream) backlogged(iteration, room, load float64) prefillTimes {
 	soon := q.rate*(wait+service) + excessArrivals(q.rate*(wait+service), m.arrivalSCV)
 	present := q.rate*residual + q.rate*secondMoment/(2*service) + q.rate*waited
 	carried := p.time * (soon - present*iteration/(load*iteration+(1-load)*full))
-	// Each iteration of decoding takes a full one of them at most.
-	carried = min(carried-behind, -math.Expm1(-soon)*m.steps*(full-iteration))
+	carried = max(carried-behind, 0)
+	step := -math.Expm1(-soon) * (full - iteration)
 	return prefillTimes{
 		mean: wait + own,
 		variance: q.busy*iteration*iteration/12 + waited*waited + max(burst, 0)*service +
 			q.rate*secondMoment*secondMoment/service/(3*(1-load)) +
 			behind*max(0, most-behind) + variance,
 		own:       own,
-		carried:   max(carried, 0),
+		wake:      wake{carried, step},
 		queueLoad: load,
 	}
 }
@@ -255,11 +269,10 @@ func (q *promptStream) blocking(iteration float64) prefillTimes {
 	decoding := q.busy * (1 - prefilling)
 	residual := decoding*iteration/2 + prefilling*met/2
 	queued := prefilling * q.load * met / 2
-	burst := q.burst(queued, residual+base+p.time, p.time, q.load)
-	wait := residual + max(queued+burst, 0)
-	burst = max(burst, 0)
+	burst := max(q.burst(queued, residual+base+p.time, p.time, q.load), 0)
+	wait := residual + queued + burst
 	behind := decoding*q.load*iteration + prefilling*q.load*met/2 +
-		excessArrivals(q.rate*met/2, m.arrivalSCV)*p.time
+		max(excessArrivals(q.rate*met/2, m.arrivalSCV), 0)*p.time
 	own := base + p.time + behind
 	// Decoding starts when an iteration of prefill ends without a new prompt: after a busy
 	// period if prompts take long, at a rare moment if iterations do.
@@ -272,7 +285,7 @@ func (q *promptStream) blocking(iteration float64) prefillTimes {
 		mean: wait + own,
 		variance: decoding*iteration*iteration/12 + prefilling*met*met/12 +
 			q.rate*met*secondMoment + p.variance + burst*(burst+p.time),
-		own:     own,
-		carried: carried,
+		own:  own,
+		wake: wake{carried, carried},
 	}
 }

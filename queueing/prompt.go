@@ -37,7 +37,7 @@ func (p *prompt) chunks(room float64) float64 {
 	}
 	size := p.tokens / room
 	random := min(p.scv, 1)
-	return (1-random)*roundUp(size) + random/-math.Expm1(-1/size)
+	return (1-random)*max(1, roundUp(size)) + random/-math.Expm1(-1/size)
 }
 
 // slack returns the mean share of an iteration's room that is left behind the last

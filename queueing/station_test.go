@@ -197,7 +197,7 @@ func TestMonotoneInLoad(t *testing.T) {
 	}
 }
 
-// TestMonotoneInCoefficients: a slower replica sustains less.
+// TestMonotoneInCoefficients: a slower replica serves less.
 func TestMonotoneInCoefficients(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	slo := queueing.SLO{Limits: []queueing.Limit{
@@ -216,7 +216,8 @@ func TestMonotoneInCoefficients(t *testing.T) {
 			*coefficient *= 1.1
 			slow, err := station(t, replica, shape).Capacity(slo)
 			require.NoError(t, err)
-			require.LessOrEqual(t, float64(slow.Rate), float64(fast.Rate)*(1+1e-9), "%+v %+v", replica, shape)
+			// More arrivals may be blocked, and the mean is over the others.
+			require.LessOrEqual(t, float64(slow.Served), float64(fast.Served)*(1+1e-9), "%+v %+v", replica, shape)
 			*coefficient = saved
 		}
 	}
