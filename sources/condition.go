@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,17 +16,29 @@ type Condition struct {
 	Column, Operator, Value string
 }
 
-// ParseCondition reads conditions such as gpu=h200 and load<0.8.
+// ParseCondition reads conditions such as gpu=h200 and load<0.8. The error says what is
+// wrong with the form, or that something is to be less or more than what is no number.
 func ParseCondition(text string) (Condition, error) {
 	at := strings.IndexAny(text, "=!<>")
 	if at > 0 {
 		for _, operator := range []string{"!=", "<=", ">=", "=", "<", ">"} {
 			if value, ok := strings.CutPrefix(text[at:], operator); ok {
-				return Condition{text[:at], operator, value}, nil
+				c := Condition{text[:at], operator, value}
+				return c, c.validate()
 			}
 		}
 	}
 	return Condition{}, fmt.Errorf("expected COLUMN=VALUE, or !=, <, <=, > or >= in place of =, got %q", text)
+}
+
+func (c *Condition) validate() error {
+	if c.Operator == "=" || c.Operator == "!=" {
+		return nil
+	}
+	if v, err := strconv.ParseFloat(c.Value, 64); err != nil || math.IsNaN(v) {
+		return fmt.Errorf("'%s': %q is not a number", c, c.Value)
+	}
+	return nil
 }
 
 // String is the condition as it is written.

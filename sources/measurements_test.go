@@ -214,7 +214,7 @@ func TestConditionsThatCannotBeMet(t *testing.T) {
 	}
 	_, _, err := measurements(sources.TableOptions{Where: []sources.Condition{{Column: "gpu", Operator: "=", Value: "h100"}}}, "samples: []")
 	require.EqualError(t, err, "--where 'gpu=h100': there is no table")
-	for _, text := range []string{"", "gpu", "=h100", "gpu!h100"} {
+	for _, text := range []string{"", "gpu", "=h100", "gpu!h100", "load<x", "load>=", "load<nan"} {
 		_, err := sources.ParseCondition(text)
 		require.Error(t, err, text)
 	}
