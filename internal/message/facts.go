@@ -70,10 +70,10 @@ func (f *Facts) device(m *poolwrightv1.Device, p poolwrightv1.ModelFacts_Precisi
 			*x.to = *x.given
 		}
 	}
-	if d.MemoryBandwidth == 0 {
+	if d.MemoryBandwidth == 0 && m.MemoryBandwidth == nil {
 		v.add("device.memoryBandwidth", "give it, or the name of a device that is built in: %s", strings.Join(Accelerators(), ", "))
 	}
-	if d.FLOPS == 0 {
+	if d.FLOPS == 0 && m.Flops == nil {
 		v.add("device.flops", "give it, or the name of a device that is built in")
 	}
 	return d
@@ -94,7 +94,7 @@ func architecture(m *poolwrightv1.ModelFacts, v *Violations) calibration.Archite
 	if m.BytesPerParameter == nil {
 		a.BytesPerParameter = [...]float64{2, 1, 0.5}[precision(m)]
 	}
-	if a.ActiveParameters > a.Parameters {
+	if a.Parameters > 0 && a.ActiveParameters > a.Parameters {
 		v.add("model.activeParameters", "%g are more than the %g parameters", a.ActiveParameters, a.Parameters)
 	}
 	if m.KvBytesPerToken == nil && (m.KvHeads == nil || m.HeadSize == nil) {

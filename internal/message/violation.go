@@ -72,7 +72,8 @@ func OfPlanning(err error) error {
 }
 
 // OfCalibration turns the complaints of package calibration into violations: they
-// name the paths of samples and options themselves.
+// name the paths of samples and options themselves, but for one that messages name
+// otherwise.
 func OfCalibration(err error) Violations {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var violations Violations
@@ -85,6 +86,9 @@ func OfCalibration(err error) Violations {
 	path, rest, ok := strings.Cut(text, ": ")
 	if !ok || strings.Contains(path, " ") {
 		path, rest = "", text
+	}
+	if path == "options.acceptedTokens" {
+		path = "options.speculativeAcceptedTokens"
 	}
 	return Violations{{path, rest}}
 }
