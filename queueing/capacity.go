@@ -157,9 +157,9 @@ func (s *Station) largest(slo SLO, among limitSet, state *steadyState, m means, 
 		}
 		var value float64
 		if limit.Quantile == 0 {
-			value = max(1-limit.seconds()/m.of(limit.Metric), leastExcess)
+			value = limit.meanExcess(m.of(limit.Metric))
 		} else {
-			value = boundedLog(s.missing(limit, state, l) / (1 - limit.Quantile))
+			value = limit.quantileExcess(s.kept(limit, state, l))
 		}
 		switch {
 		case value > roundingError:
@@ -174,13 +174,42 @@ func (s *Station) largest(slo SLO, among limitSet, state *steadyState, m means, 
 	return e
 }
 
-// missing returns the share of requests that miss a limit on a quantile.
-func (s *Station) missing(limit *Limit, state *steadyState, l *latencies) float64 {
-	missing := 1 - l.of(limit.Metric).CDF(Seconds(limit.seconds()))
+// kept returns the share of requests that keep a limit on a quantile.
+func (s *Station) kept(limit *Limit, state *steadyState, l *latencies) float64 {
+	kept := l.of(limit.Metric).CDF(Seconds(limit.seconds()))
 	if s.sizing.acceptedOnly {
-		return missing
+		return kept
 	}
-	return state.blocked + (1-state.blocked)*missing
+	return (1 - state.blocked) * kept
+}
+
+// meanExcess is positive where a mean latency exceeds a limit on it, in the terms of
+// excess.value.
+func (l *Limit) meanExcess(mean float64) float64 {
+	return max(1-l.seconds()/mean, leastExcess)
+}
+
+// quantileExcess is positive where fewer requests than the quantile keep a limit, in
+// the terms of excess.value.
+func (l *Limit) quantileExcess(kept float64) float64 {
+	return boundedLog((1 - kept) / (1 - l.Quantile))
+}
+
+// ofLatency returns what a limit is about, in its own unit.
+func (l *Limit) ofLatency(latency *Latency) float64 {
+	value := latency.mean
+	if l.Quantile > 0 {
+		value = float64(latency.Quantile(l.Quantile))
+	}
+	return l.inUnit(value)
+}
+
+// inUnit converts a latency to the unit of the limit.
+func (l *Limit) inUnit(seconds float64) float64 {
+	if l.Metric == TokensPerSecond {
+		return 1 / seconds
+	}
+	return seconds
 }
 
 // seconds returns the limit on the latency that the metric is about.
@@ -223,13 +252,5 @@ func (l *latencies) of(m Metric) *Latency {
 func (s *Station) best(limit Limit) float64 {
 	state := s.chain.solve(s.leastRate())
 	l := s.model.latencies(state)
-	latency := l.of(limit.Metric)
-	value := latency.mean
-	if limit.Quantile > 0 {
-		value = float64(latency.Quantile(limit.Quantile))
-	}
-	if limit.Metric == TokensPerSecond {
-		return 1 / value
-	}
-	return value
+	return limit.ofLatency(l.of(limit.Metric))
 }

@@ -104,7 +104,8 @@ type tandemSearch struct {
 // search returns the highest rate up to most at which the limits on some metrics hold.
 func (t *Tandem) search(limits []Limit, concerns func(Metric) bool, at func(rate float64) TandemPerformance, most float64) tandemSearch {
 	found := tandemSearch{feasible: true, rate: most}
-	for _, limit := range limits {
+	for i := range limits {
+		limit := &limits[i]
 		if !concerns(limit.Metric) {
 			continue
 		}
@@ -119,41 +120,23 @@ func (t *Tandem) search(limits []Limit, concerns func(Metric) bool, at func(rate
 		atLeast := excess(0)
 		if atLeast > roundingError {
 			p := at(0)
-			return tandemSearch{bound: true, binding: limit, best: p.value(limit)}
+			best := p.of(limit.Metric)
+			return tandemSearch{bound: true, binding: *limit, best: limit.ofLatency(&best)}
 		}
 		found.rate = findRoot(excess, 0, found.rate, min(atLeast, 0), atMost)
-		found.bound, found.binding = true, limit
+		found.bound, found.binding = true, *limit
 	}
 	found.feasible = found.rate > 0
 	return found
 }
 
 // excess is positive where a limit fails.
-func (p *TandemPerformance) excess(l Limit) float64 {
+func (p *TandemPerformance) excess(l *Limit) float64 {
 	latency := p.of(l.Metric)
-	value := l.Value
-	if l.Metric == TokensPerSecond {
-		value = 1 / value
-	}
 	if l.Quantile == 0 {
-		return boundedLog(latency.mean / value)
+		return l.meanExcess(latency.mean)
 	}
-	missing := 1 - latency.CDF(Seconds(value))
-	missing = p.BlockedShare + (1-p.BlockedShare)*missing
-	return boundedLog(missing / (1 - l.Quantile))
-}
-
-// value returns what a limit is about, in its own unit.
-func (p *TandemPerformance) value(l Limit) float64 {
-	latency := p.of(l.Metric)
-	v := latency.mean
-	if l.Quantile > 0 {
-		v = float64(latency.Quantile(l.Quantile))
-	}
-	if l.Metric == TokensPerSecond {
-		return 1 / v
-	}
-	return v
+	return l.quantileExcess((1 - p.BlockedShare) * latency.CDF(Seconds(l.seconds())))
 }
 
 func (p *TandemPerformance) of(m Metric) Latency {

@@ -111,9 +111,10 @@ func (s *series) worst(factor float64) breach {
 		if !(w.Rate > 0 && w.Length > 0) {
 			continue
 		}
-		for _, l := range s.limits {
+		for k := range s.limits {
+			l := &s.limits[k]
 			if excess := p.excess(l); excess > worst.excess {
-				worst = breach{excess: excess, value: p.value(l), limit: l, window: i}
+				worst = breach{excess: excess, value: p.value(l), limit: *l, window: i}
 			}
 		}
 	}
@@ -121,29 +122,19 @@ func (s *series) worst(factor float64) breach {
 }
 
 // excess is positive where a limit fails.
-func (w *WindowPerformance) excess(l Limit) float64 {
-	value := l.Value
-	if l.Metric == TokensPerSecond {
-		value = 1 / value
-	}
+func (w *WindowPerformance) excess(l *Limit) float64 {
 	if l.Quantile == 0 {
-		return boundedLog(float64(w.meanOf(l.Metric)) / value)
+		return l.meanExcess(float64(w.meanOf(l.Metric)))
 	}
-	missing := 1 - w.CDF(l.Metric, Seconds(value))
-	missing = w.BlockedShare + (1-w.BlockedShare)*missing
-	return boundedLog(missing / (1 - l.Quantile))
+	return l.quantileExcess((1 - w.BlockedShare) * w.CDF(l.Metric, Seconds(l.seconds())))
 }
 
 // value returns what a limit is about, in its own unit.
-func (w *WindowPerformance) value(l Limit) float64 {
-	v := float64(w.meanOf(l.Metric))
-	if l.Quantile > 0 {
-		v = float64(w.Quantile(l.Metric, l.Quantile))
+func (w *WindowPerformance) value(l *Limit) float64 {
+	if l.Quantile == 0 {
+		return l.inUnit(float64(w.meanOf(l.Metric)))
 	}
-	if l.Metric == TokensPerSecond {
-		return 1 / v
-	}
-	return v
+	return l.inUnit(float64(w.Quantile(l.Metric, l.Quantile)))
 }
 
 func (w *WindowPerformance) meanOf(m Metric) Seconds {
