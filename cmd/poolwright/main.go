@@ -29,7 +29,7 @@ func run() int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "poolwright: "+err.Error())
+	fmt.Fprintln(os.Stderr, app.Message(fmt.Errorf("poolwright: %w", err)))
 	return exitCode(err)
 }
 

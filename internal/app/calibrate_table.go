@@ -9,11 +9,10 @@ import (
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
 
-// Room for a plot and for notes in a table.
+// Room for a plot in a table.
 const (
 	plotColumns = 96
 	plotLines   = 20
-	noteColumns = 98
 )
 
 func (t *table) calibration(m *poolwrightv1.Calibration) {
@@ -203,20 +202,9 @@ func (t *table) flushColumns() {
 // wrapped writes a text in lines that fit.
 func (t *table) wrapped(first, text string) {
 	indent := strings.Repeat(" ", len(first))
-	line := first
-	empty := true
-	for _, word := range strings.Fields(text) {
-		if !empty && len([]rune(line))+1+len([]rune(word)) > noteColumns {
-			t.line(line)
-			line, empty = indent, true
-		}
-		if !empty {
-			line += " "
-		}
-		line += word
-		empty = false
+	for _, line := range wrap(first+text, indent) {
+		t.line(line)
 	}
-	t.line(line)
 }
 
 // residualPlot shows the residuals of a calibration.
