@@ -59,7 +59,8 @@ func (w *WindowPerformance) add(i instant, span float64) {
 		span:    span,
 	}
 	if p.Throughput > 0 {
-		v.waits = i.queued / float64(p.Throughput)
+		// What exceeds the batch may, by the model, already have its first token.
+		v.waits = min(i.queued/float64(p.Throughput), float64(p.TTFT.Mean())+v.delay)
 	}
 	if i.accepted > 0 {
 		v.arrived = span * i.accepted
