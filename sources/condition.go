@@ -24,7 +24,8 @@ func ParseCondition(text string) (Condition, error) {
 		for _, operator := range []string{"!=", "<=", ">=", "=", "<", ">"} {
 			if value, ok := strings.CutPrefix(text[at:], operator); ok {
 				c := Condition{text[:at], operator, value}
-				return c, c.validate()
+				err := c.validate()
+				return c, err
 			}
 		}
 	}
