@@ -94,6 +94,17 @@ func TestPrefixCache(t *testing.T) {
 	}
 }
 
+// TestAlmostEverythingIsCached: what is left to compute is less than a token.
+func TestAlmostEverythingIsCached(t *testing.T) {
+	shape := poisson(1000, 1)
+	shape.InputSCV, shape.PrefixHitRatio = 0, 0.999999999
+	s := station(t, queueing.Replica{Profile: dense, MaxBatch: 64, MaxBatchedTokens: 8192, MaxQueue: limited(100)}, shape)
+	p := s.Evaluate(0.5 * s.SaturationRate())
+	require.Equal(t, 64, s.BatchLimit())
+	require.Positive(t, float64(p.TTFT.Mean()))
+	require.Zero(t, p.ITL.Mean(), "one token has no interval")
+}
+
 // TestKVCacheLimitsBatch: room for so many contexts of mean length.
 func TestKVCacheLimitsBatch(t *testing.T) {
 	r := queueing.Replica{Profile: dense, MaxBatch: 256, KVCacheTokens: 64_000}
