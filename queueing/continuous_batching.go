@@ -25,9 +25,9 @@ type continuousBatching struct {
 	profile Profile
 	mode    PrefillMode
 	in, out float64
-	// inputSCV, outputSCV and arrivalSCV are the squared coefficients of variation.
-	inputSCV, outputSCV, arrivalSCV float64
-	accepted                        float64
+	// outputSCV and arrivalSCV are squared coefficients of variation.
+	outputSCV, arrivalSCV float64
+	accepted              float64
 	// context is that of a decoding request at a random moment: requests with long
 	// outputs are met more often.
 	context float64
@@ -56,7 +56,6 @@ func newContinuousBatching(r Replica, s Shape) *continuousBatching {
 		mode:       r.PrefillMode,
 		in:         float64(s.InputTokens),
 		out:        float64(s.OutputTokens),
-		inputSCV:   s.InputSCV,
 		outputSCV:  s.OutputSCV,
 		arrivalSCV: s.ArrivalSCV,
 		accepted:   max(r.AcceptedTokens, 1),
@@ -98,7 +97,7 @@ func newContinuousBatching(r Replica, s Shape) *continuousBatching {
 // then preempts others whose prompts are computed again: in a simulated replica
 // preemptedShare requests per output token and prompt token, up to mostPreemptions.
 func (m *continuousBatching) limitKVCache(tokens float64) {
-	room := max(1, (tokens-m.in*(1+m.inputSCV)/2)/m.context)
+	room := max(1, (tokens-m.in*(1+m.prompt.scv)/2)/m.context)
 	if room >= m.running {
 		return
 	}
@@ -154,7 +153,7 @@ func (m *continuousBatching) prefill(n float64) float64 {
 	}
 	fit := math.Inf(1)
 	if m.prompt.tokens > 0 {
-		fit = max(1, m.budget/m.prompt.tokens-m.inputSCV/2)
+		fit = max(1, m.budget/m.prompt.tokens-m.prompt.scv/2)
 	}
 	return m.prompt.time + m.profile.Alpha*max(meanShare(n/m.iterations), 1/fit)
 }
@@ -179,6 +178,12 @@ func (m *continuousBatching) latencies(s steadyState) latencies {
 		itl:     varyingLatency(m.interTokens(d, first.wake)),
 		e2e:     latencyAfterWait(wait, first.duration.plus(m.rest(d, first.wake))),
 	}
+}
+
+// means takes them from the distributions, which cost little more.
+func (m *continuousBatching) means(s steadyState) means {
+	l := m.latencies(s)
+	return l.means()
 }
 
 // interTokens returns the mean time between the tokens of a request. It is at most

@@ -44,12 +44,6 @@ func (m *means) of(metric Metric) float64 {
 	}
 }
 
-// means takes them from the distributions, which cost little more.
-func (m *continuousBatching) means(s steadyState) means {
-	l := m.latencies(s)
-	return l.means()
-}
-
 // sizing are the rules by which the capacity of a model is found.
 type sizing struct {
 	// leastLoad is the least arrival rate considered, as a share of μ(1).

@@ -53,7 +53,7 @@ func (m *continuousBatching) firstToken(s steadyState, d decodeState) firstToken
 		sum.add(stream.at(max(requests-math.Sqrt(3)*spread, min(1, requests))), some/6)
 		sum.add(stream.at(min(requests+math.Sqrt(3)*spread, m.running)), some/6)
 	}
-	least := min(m.profile.Alpha+m.prompt.time-min(1, math.Sqrt(m.inputSCV))*m.prompt.varying, sum.mean)
+	least := min(m.profile.Alpha+m.prompt.time-min(1, math.Sqrt(m.prompt.scv))*m.prompt.varying, sum.mean)
 	return firstToken{
 		duration: duration{
 			constant: m.profile.TTFTOffset + least,
@@ -88,6 +88,11 @@ type promptStream struct {
 	busy float64
 	// most bounds the load of the queue for the token budget.
 	most float64
+}
+
+// excess returns how many more arrivals than usual follow one within about a time.
+func (q *promptStream) excess(within float64) float64 {
+	return excessArrivals(q.rate*within, q.model.arrivalSCV)
 }
 
 // prefillTimes are the moments of the time to first token at one number of decoding
@@ -142,8 +147,7 @@ func (q *promptStream) at(b float64) prefillTimes {
 // prompt is admitted that arrived during the one before: E[T²]/E[T], given E[T].
 func (q *promptStream) met(mean float64) float64 {
 	p := &q.model.prompt
-	counts := 2 * excessArrivals(q.rate*mean, q.model.arrivalSCV)
-	variable := p.time*p.time*(1+counts) + p.variance
+	variable := p.time*p.time*(1+2*q.excess(mean)) + p.variance
 	return mean + q.rate*variable/(1-q.load*q.load)
 }
 
@@ -157,10 +161,11 @@ func (q *promptStream) gated(iteration float64) prefillTimes {
 	mean := min(iteration/(1-q.load), longest)
 	met := min(q.met(mean), longest)
 	residual := q.busy * iteration / 2
-	queued := q.load*mean + q.rate*(p.time*p.time+p.variance)/(2*(1-q.load))
+	queued := q.load*mean + q.rate*p.secondMoment/(2*(1-q.load))
 	burst := q.burst(queued, residual+iteration+p.time, p.time, q.load)
 	wait := residual + max(queued+burst, 0)
-	inBurst := excessArrivals(q.rate*met/2, m.arrivalSCV) * p.time
+	nearby := q.excess(met / 2)
+	inBurst := nearby * p.time
 	behind := q.load*met/2 + inBurst
 	own := iteration + p.time + behind
 
@@ -168,15 +173,14 @@ func (q *promptStream) gated(iteration float64) prefillTimes {
 	// is uniform and prompts come at random.
 	ofLength := mean * (met - mean)
 	variance := q.busy*(met*met+ofLength)/12 + (0.5+q.load)*(0.5+q.load)*ofLength +
-		q.rate*met*(p.time*p.time+p.variance) + p.variance
+		q.rate*met*p.secondMoment + p.variance
 	// Bursts have geometric sizes.
 	burst = max(burst+inBurst, 0)
 	variance += burst * (burst + p.time)
 
 	// The iteration with the own prompt is longer than others; so are those after it.
 	longer := max(own+q.load*met/2-mean, 0)
-	companions := p.time * max(0,
-		excessArrivals(q.rate*(own+met/2), m.arrivalSCV)-excessArrivals(q.rate*met/2, m.arrivalSCV))
+	companions := p.time * max(0, q.excess(own+met/2)-nearby)
 	after := wake{
 		carried: longer*q.load*(1-math.Pow(q.load, m.steps))/(1-q.load) + companions,
 		step:    longer*q.load + companions,
@@ -195,7 +199,7 @@ func (q *promptStream) burst(wait, rest, work, load float64) float64 {
 	burst := 0.0
 	for range burstIterations {
 		within := max(wait+burst, 0) + rest
-		burst = excessArrivals(q.rate*within, q.model.arrivalSCV) * work / (1 - load)
+		burst = q.excess(within) * work / (1 - load)
 	}
 	return burst
 }
@@ -228,7 +232,7 @@ func (q *promptStream) backlogged(iteration, room, load float64) prefillTimes {
 
 	slack := p.slack(size, load)
 	window := max(wait+service-(1-slack)*full, unshared*q.met(iteration/(1-q.load))/2)
-	arrivals := q.rate*window + excessArrivals(q.rate*window, m.arrivalSCV)
+	arrivals := q.rate*window + q.excess(window)
 	behind, most := 0.0, slack*p.time/size
 	if most > 0 {
 		behind = most * -math.Expm1(-arrivals*min(1, p.time/most))
@@ -237,7 +241,7 @@ func (q *promptStream) backlogged(iteration, room, load float64) prefillTimes {
 
 	// Prompts that came during the own time in the system are left behind. At the end of
 	// decoding, which comes with iterations and not with time, fewer are left.
-	soon := q.rate*(wait+service) + excessArrivals(q.rate*(wait+service), m.arrivalSCV)
+	soon := q.rate*(wait+service) + q.excess(wait+service)
 	present := q.rate*residual + q.rate*secondMoment/(2*service) + q.rate*waited
 	carried := p.time * (soon - present*iteration/(load*iteration+(1-load)*full))
 	carried = max(carried-behind, 0)
@@ -262,17 +266,16 @@ func (q *promptStream) blocking(iteration float64) prefillTimes {
 		return q.gated(iteration)
 	}
 	base := m.profile.Alpha
-	secondMoment := p.time*p.time + p.variance
 	prefilling := min(q.rate*(p.time+base*meanShare(q.rate*iteration)), mostPrefillLoad)
 	// Short prompts count as long as decoding: with more of them nobody waits less.
-	met := max(secondMoment/p.time/(1-q.load*q.load)+base*q.load/(1+q.load), iteration)
+	met := max(p.secondMoment/p.time/(1-q.load*q.load)+base*q.load/(1+q.load), iteration)
 	decoding := q.busy * (1 - prefilling)
 	residual := decoding*iteration/2 + prefilling*met/2
 	queued := prefilling * q.load * met / 2
 	burst := max(q.burst(queued, residual+base+p.time, p.time, q.load), 0)
 	wait := residual + queued + burst
 	behind := decoding*q.load*iteration + prefilling*q.load*met/2 +
-		max(excessArrivals(q.rate*met/2, m.arrivalSCV), 0)*p.time
+		max(q.excess(met/2), 0)*p.time
 	own := base + p.time + behind
 	// Decoding starts when an iteration of prefill ends without a new prompt: after a busy
 	// period if prompts take long, at a rare moment if iterations do.
@@ -284,7 +287,7 @@ func (q *promptStream) blocking(iteration float64) prefillTimes {
 	return prefillTimes{
 		mean: wait + own,
 		variance: decoding*iteration*iteration/12 + prefilling*met*met/12 +
-			q.rate*met*secondMoment + p.variance + burst*(burst+p.time),
+			q.rate*met*p.secondMoment + p.variance + burst*(burst+p.time),
 		own:  own,
 		wake: wake{carried, carried},
 	}

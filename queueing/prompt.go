@@ -8,9 +8,9 @@ type prompt struct {
 	asks bool
 	// tokens is the mean number of tokens to compute, scv their variation.
 	tokens, scv float64
-	// time is P, the mean time that a prompt adds to iterations, variance its variance;
-	// varying is dP/dx·x, by which time follows the length.
-	time, variance, varying float64
+	// time is P, the mean time that a prompt adds to iterations; its variance and its
+	// second moment; varying is dP/dx·x, by which time follows the length.
+	time, variance, secondMoment, varying float64
 }
 
 func newPrompt(p Profile, s Shape) prompt {
@@ -19,13 +19,15 @@ func newPrompt(p Profile, s Shape) prompt {
 	}
 	x := float64(s.InputTokens) * (1 - s.PrefixHitRatio)
 	varying := p.Delta*x + 2*p.Epsilon*x*x
+	time, variance := p.Gamma+p.Delta*x+p.Epsilon*x*x*(1+s.InputSCV), s.InputSCV*varying*varying
 	return prompt{
-		asks:     true,
-		tokens:   x,
-		scv:      s.InputSCV,
-		time:     p.Gamma + p.Delta*x + p.Epsilon*x*x*(1+s.InputSCV),
-		variance: s.InputSCV * varying * varying,
-		varying:  varying,
+		asks:         true,
+		tokens:       x,
+		scv:          s.InputSCV,
+		time:         time,
+		variance:     variance,
+		secondMoment: time*time + variance,
+		varying:      varying,
 	}
 }
 
