@@ -124,7 +124,7 @@ func (s *series) worst(factor float64) breach {
 // excess is positive where a limit fails.
 func (w *WindowPerformance) excess(l *Limit) float64 {
 	if l.Quantile == 0 {
-		return l.meanExcess(float64(w.meanOf(l.Metric)))
+		return l.meanExcess(w.meanOf(l.Metric))
 	}
 	return l.quantileExcess((1 - w.BlockedShare) * w.CDF(l.Metric, Seconds(l.seconds())))
 }
@@ -132,18 +132,12 @@ func (w *WindowPerformance) excess(l *Limit) float64 {
 // value returns what a limit is about, in its own unit.
 func (w *WindowPerformance) value(l *Limit) float64 {
 	if l.Quantile == 0 {
-		return l.inUnit(float64(w.meanOf(l.Metric)))
+		return l.inUnit(w.meanOf(l.Metric))
 	}
 	return l.inUnit(float64(w.Quantile(l.Metric, l.Quantile)))
 }
 
-func (w *WindowPerformance) meanOf(m Metric) Seconds {
-	switch m {
-	case TTFT:
-		return w.TTFT
-	case E2E:
-		return w.E2E
-	default:
-		return w.ITL
-	}
+func (w *WindowPerformance) meanOf(metric Metric) float64 {
+	m := means{ttft: float64(w.TTFT), itl: float64(w.ITL), e2e: float64(w.E2E)}
+	return m.of(metric)
 }
