@@ -27,6 +27,7 @@ func (p *pricer) enumerate(w *workload, lo, hi []int32, prices []float64, thresh
 	if w.single && len(w.variants) > 0 {
 		p.enumerateSingle()
 	} else if p.prepare(-1) {
+		p.chooseTheta()
 		p.search(p.root())
 	}
 	return p.collect.columns, !p.collect.overflow && p.steps <= p.limit

@@ -95,12 +95,19 @@ func (p *pricer) solve(w *workload, lo, hi []int32, prices []float64) priced {
 	if !p.prepare(-1) {
 		return priced{bound: math.Inf(1)}
 	}
-	relaxed := p.relaxed(p.root())
-	if p.plain() {
-		p.solvePlain()
-	} else {
-		p.search(p.root())
+	if w.redundancy == 0 && p.solvePlain() {
+		return p.answer(p.base + p.walk(0, p.need))
 	}
+	p.best, p.found, p.steps = math.Inf(1), false, 0
+	clear(p.counts)
+	p.chooseTheta()
+	relaxed := p.relaxed(p.root())
+	p.search(p.root())
+	return p.answer(relaxed)
+}
+
+// answer is what a search found; relaxed bounds it where it was cut off.
+func (p *pricer) answer(relaxed float64) priced {
 	if p.found {
 		p.setReplicas(p.chosen)
 	}
@@ -179,13 +186,6 @@ func (p *pricer) prepare(only int) bool {
 	p.first, p.settled = 0, 0
 	if w.redundancy > 0 {
 		p.sumSuffixes()
-	}
-	switch {
-	case w.single:
-	case !p.plain():
-		p.chooseTheta()
-	case p.collect != nil:
-		p.sortOrder(0)
 	}
 	return true
 }
@@ -346,8 +346,10 @@ func (p *pricer) setReplicas(counts []int32) {
 	}
 }
 
-// solvePlain takes what saves money by itself and covers the rest of the demand.
-func (p *pricer) solvePlain() {
+// solvePlain finds the cheapest configuration where the sum of replicas is not limited: it takes
+// what saves money by itself and covers the rest of the demand. It returns false if the limits
+// on the sum don't hold for what it found.
+func (p *pricer) solvePlain() bool {
 	i, need, cost := 0, p.need, p.base
 	for ; i < len(p.segments) && p.segments[i].slope < 0; i++ {
 		s := &p.segments[i]
@@ -356,6 +358,17 @@ func (p *pricer) solvePlain() {
 		need -= s.capacity * float64(s.count)
 	}
 	p.cover(i, need, cost)
+	if !p.found {
+		return true
+	}
+	at := p.root()
+	for k, n := range p.chosen {
+		at.total += n
+		if p.segments[k].minimum {
+			at.filled += n
+		}
+	}
+	return at.total <= p.w.most && p.lacking(at) <= 0
 }
 
 // cover serves need from segment i on.

@@ -148,7 +148,8 @@ func (p *pricer) countRange(at node, i int32) (enough, most int32) {
 	if s.slope < 0 {
 		return count, room
 	}
-	if s.capacity > 0 {
+	// While looking for the cheapest, capacity dearer than unmet demand serves nothing.
+	if s.capacity > 0 && (s.ratio < p.unmet || p.collect != nil) {
 		enough = min(count, p.enough(at.need, s))
 	}
 	if s.surplus && p.collect != nil {
