@@ -34,6 +34,7 @@ var layers = []layer{
 	{folder: "proto/poolwright/v1"},
 	{folder: "internal/document"},
 	{folder: "internal/plot"},
+	{folder: "internal/instance", may: []string{"optimizer"}},
 	{folder: "internal/message", may: slices.Concat(pure, []string{"internal/document", "proto/poolwright/v1"})},
 
 	// The loop, and what implements its interfaces.
