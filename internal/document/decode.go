@@ -143,7 +143,7 @@ func (d *decoder) field(at int32, field protoreflect.FieldDescriptor, m protoref
 		d.list(at, field, m)
 	case field.IsMap():
 		d.entries(at, field, m)
-	case isMessage(field) && wellKnown(field.Message()) == nil:
+	case isObject(field):
 		d.message(at, m.Mutable(field).Message())
 	default:
 		if v, ok := d.single(at, field, m.NewField); ok {
@@ -156,13 +156,23 @@ func isMessage(field protoreflect.FieldDescriptor) bool {
 	return field.Kind() == protoreflect.MessageKind || field.Kind() == protoreflect.GroupKind
 }
 
+// isObject tells a message that is written as an object.
+func isObject(field protoreflect.FieldDescriptor) bool {
+	if !isMessage(field) {
+		return false
+	}
+	_, scalar := wellKnown(field.Message())
+	return !scalar
+}
+
 // single reads a scalar or a message that is written as one.
 func (d *decoder) single(at int32, field protoreflect.FieldDescriptor, empty func(protoreflect.FieldDescriptor) protoreflect.Value) (protoreflect.Value, bool) {
 	if !isMessage(field) {
 		return d.scalar(at, field)
 	}
 	v := empty(field)
-	return v, wellKnown(field.Message())(d, at, v.Message())
+	own, _ := wellKnown(field.Message())
+	return v, own.decode(d, at, v.Message())
 }
 
 func (d *decoder) list(at int32, field protoreflect.FieldDescriptor, m protoreflect.Message) {
@@ -185,7 +195,7 @@ func (d *decoder) list(at int32, field protoreflect.FieldDescriptor, m protorefl
 }
 
 func (d *decoder) element(at int32, field protoreflect.FieldDescriptor, list protoreflect.List) {
-	if isMessage(field) && wellKnown(field.Message()) == nil {
+	if isObject(field) {
 		d.message(at, list.AppendMutable().Message())
 		return
 	}
@@ -226,7 +236,7 @@ func (d *decoder) entries(at int32, field protoreflect.FieldDescriptor, m protor
 func (d *decoder) entry(key int32, field protoreflect.FieldDescriptor, entries protoreflect.Map) {
 	k, ok := d.mapKey(key, field.MapKey())
 	value := field.MapValue()
-	if isMessage(value) && wellKnown(value.Message()) == nil {
+	if isObject(value) {
 		v := entries.NewValue()
 		d.message(key+1, v.Message())
 		if ok {

@@ -67,6 +67,7 @@ func FuzzYAML(f *testing.F) {
 
 func requireRoundTrip(t *testing.T, m *poolwrightv1.Fleet) {
 	t.Helper()
+	requireLikeProtojson(t, m)
 	for _, marshal := range []func(proto.Message) ([]byte, error){document.MarshalJSON, document.MarshalYAML} {
 		data, err := marshal(m)
 		require.NoError(t, err)

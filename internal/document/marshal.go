@@ -2,33 +2,27 @@ package document
 
 import (
 	"bytes"
-	"encoding/json"
 
 	"go.yaml.in/yaml/v3"
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // MarshalJSON writes a message as indented JSON with a final newline. Scalars, enums
 // and lists without presence are written even when empty. Equal messages give equal
 // bytes.
 func MarshalJSON(m proto.Message) ([]byte, error) {
-	data, err := protojson.MarshalOptions{EmitDefaultValues: true}.Marshal(m)
-	if err != nil {
+	e := encoder{members: map[protoreflect.MessageDescriptor][]member{}}
+	if err := e.message(m.ProtoReflect()); err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	if err := json.Indent(&out, data, "", "  "); err != nil {
-		return nil, err
-	}
-	out.WriteByte('\n')
-	return out.Bytes(), nil
+	return append(e.out, '\n'), nil
 }
 
 // MarshalYAML writes a message as YAML, with the fields in the same order as
 // [MarshalJSON].
 func MarshalYAML(m proto.Message) ([]byte, error) {
-	data, err := protojson.MarshalOptions{EmitDefaultValues: true}.Marshal(m)
+	data, err := MarshalJSON(m)
 	if err != nil {
 		return nil, err
 	}

@@ -6,18 +6,25 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// wellKnown returns how a message is read that is written as a scalar, nil for all
-// others.
-func wellKnown(m protoreflect.MessageDescriptor) func(*decoder, int32, protoreflect.Message) bool {
+// mapping is how a message is read and written that stands as a scalar.
+type mapping struct {
+	decode func(*decoder, int32, protoreflect.Message) bool
+	encode func(*encoder, protoreflect.Message) error
+}
+
+// wellKnown returns the mapping of a message that has one of its own.
+func wellKnown(m protoreflect.MessageDescriptor) (own mapping, ok bool) {
 	switch m.FullName() {
 	case "google.protobuf.Duration":
-		return (*decoder).duration
+		return mapping{(*decoder).duration, (*encoder).duration}, true
 	case "google.protobuf.Timestamp":
-		return (*decoder).timestamp
+		return mapping{(*decoder).timestamp, (*encoder).timestamp}, true
 	}
-	return nil
+	return mapping{}, false
 }
 
 // maxDurationSeconds is what a Duration can hold, 10,000 years.
@@ -95,4 +102,55 @@ func setSecondsNanos(m protoreflect.Message, seconds int64, nanos int32) {
 	fields := m.Descriptor().Fields()
 	m.Set(fields.ByNumber(1), protoreflect.ValueOfInt64(seconds))
 	m.Set(fields.ByNumber(2), protoreflect.ValueOfInt32(nanos))
+}
+
+// secondsNanos reads a Duration or a Timestamp.
+func secondsNanos(m protoreflect.Message) (seconds, nanos int64) {
+	fields := m.Descriptor().Fields()
+	return m.Get(fields.ByNumber(1)).Int(), m.Get(fields.ByNumber(2)).Int()
+}
+
+func (e *encoder) duration(m protoreflect.Message) error {
+	seconds, nanos := secondsNanos(m)
+	d := &durationpb.Duration{Seconds: seconds, Nanos: int32(nanos)} //nolint:gosec // the field has 32 bits
+	if err := d.CheckValid(); err != nil {
+		return err
+	}
+	e.out = append(e.out, '"')
+	if seconds < 0 || nanos < 0 {
+		e.out = append(e.out, '-')
+		seconds, nanos = -seconds, -nanos
+	}
+	e.out = strconv.AppendInt(e.out, seconds, 10)
+	e.fraction(nanos)
+	e.out = append(e.out, "s\""...)
+	return nil
+}
+
+func (e *encoder) timestamp(m protoreflect.Message) error {
+	seconds, nanos := secondsNanos(m)
+	t := &timestamppb.Timestamp{Seconds: seconds, Nanos: int32(nanos)} //nolint:gosec // the field has 32 bits
+	if err := t.CheckValid(); err != nil {
+		return err
+	}
+	e.out = append(e.out, '"')
+	e.out = time.Unix(seconds, 0).UTC().AppendFormat(e.out, "2006-01-02T15:04:05")
+	e.fraction(nanos)
+	e.out = append(e.out, "Z\""...)
+	return nil
+}
+
+// fraction writes parts of a second with no, three, six or nine digits.
+func (e *encoder) fraction(nanos int64) {
+	if nanos == 0 {
+		return
+	}
+	one := int64(1e9)
+	for nanos%1000 == 0 {
+		nanos /= 1000
+		one /= 1000
+	}
+	point := len(e.out)
+	e.out = strconv.AppendInt(e.out, one+nanos, 10)
+	e.out[point] = '.'
 }

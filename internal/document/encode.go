@@ -1,0 +1,142 @@
+package document
+
+import (
+	"slices"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// encoder writes a message as indented JSON in protojson's mapping. protojson's own
+// text varies in its spaces on purpose, so that it would have to be laid out again.
+type encoder struct {
+	out     []byte
+	depth   int
+	members map[protoreflect.MessageDescriptor][]member
+}
+
+// member is a field of a message.
+type member struct {
+	protoreflect.FieldDescriptor
+	// key is what stands before the value.
+	key string
+	// optional members are left out where they are not set, others written even when
+	// empty.
+	optional bool
+}
+
+// message writes the fields of a message in the order of their declaration.
+func (e *encoder) message(m protoreflect.Message) error {
+	if own, ok := wellKnown(m.Descriptor()); ok {
+		return own.encode(e, m)
+	}
+	e.out = append(e.out, '{')
+	e.depth++
+	first := true
+	for _, f := range e.membersOf(m.Descriptor()) {
+		if f.optional && !m.Has(f.FieldDescriptor) {
+			continue
+		}
+		e.separate(first)
+		first = false
+		e.out = append(e.out, f.key...)
+		if err := e.field(f.FieldDescriptor, m.Get(f.FieldDescriptor)); err != nil {
+			return err
+		}
+	}
+	e.close('}', first)
+	return nil
+}
+
+// membersOf looks up once what is needed of each field.
+func (e *encoder) membersOf(d protoreflect.MessageDescriptor) []member {
+	members, ok := e.members[d]
+	if !ok {
+		fields := d.Fields()
+		for i := range fields.Len() {
+			f := fields.Get(i)
+			members = append(members, member{f, `"` + f.JSONName() + `": `, f.HasPresence()})
+		}
+		e.members[d] = members
+	}
+	return members
+}
+
+func (e *encoder) field(f protoreflect.FieldDescriptor, v protoreflect.Value) error {
+	switch {
+	case f.IsList():
+		return e.list(f, v.List())
+	case f.IsMap():
+		return e.entries(f.MapValue(), v.Map())
+	}
+	return e.single(f, v)
+}
+
+func (e *encoder) list(f protoreflect.FieldDescriptor, list protoreflect.List) error {
+	e.out = append(e.out, '[')
+	e.depth++
+	for i := range list.Len() {
+		e.separate(i == 0)
+		if err := e.single(f, list.Get(i)); err != nil {
+			return err
+		}
+	}
+	e.close(']', list.Len() == 0)
+	return nil
+}
+
+// entries writes a map in the order of its keys as text.
+func (e *encoder) entries(f protoreflect.FieldDescriptor, entries protoreflect.Map) error {
+	byText := make(map[string]protoreflect.Value, entries.Len())
+	keys := make([]string, 0, entries.Len())
+	for k, v := range entries.Range {
+		byText[k.String()] = v
+		keys = append(keys, k.String())
+	}
+	slices.Sort(keys)
+	e.out = append(e.out, '{')
+	e.depth++
+	for i, k := range keys {
+		e.separate(i == 0)
+		if err := e.string(k); err != nil {
+			return err
+		}
+		e.out = append(e.out, ": "...)
+		if err := e.single(f, byText[k]); err != nil {
+			return err
+		}
+	}
+	e.close('}', len(keys) == 0)
+	return nil
+}
+
+// single writes a scalar or a message.
+func (e *encoder) single(f protoreflect.FieldDescriptor, v protoreflect.Value) error {
+	if isMessage(f) {
+		return e.message(v.Message())
+	}
+	return e.scalar(f, v)
+}
+
+// separate begins the line of a member or element.
+func (e *encoder) separate(first bool) {
+	if !first {
+		e.out = append(e.out, ',')
+	}
+	e.line()
+}
+
+// close ends an object or list.
+func (e *encoder) close(c byte, empty bool) {
+	e.depth--
+	if !empty {
+		e.line()
+	}
+	e.out = append(e.out, c)
+}
+
+func (e *encoder) line() {
+	e.out = append(e.out, '\n')
+	for range e.depth {
+		e.out = append(e.out, "  "...)
+	}
+}
