@@ -14,7 +14,7 @@
 //     so is a field of a oneof beside another one.
 //   - An enum value given as a number must be defined.
 //   - Of the well-known types that have a mapping of their own only Duration and
-//     Timestamp are known.
+//     Timestamp are known; an Any can be written, but not read.
 //
 // A text whose first character is { or [ is JSON and never meets the YAML parser.
 // YAML is a tree too: one document, no tags, no merge keys, decimal numbers.

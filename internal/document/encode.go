@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/anypb"
 )
 
 // encoder writes a message as indented JSON in protojson's mapping. protojson's own
@@ -24,14 +25,48 @@ type member struct {
 	optional bool
 }
 
-// message writes the fields of a message in the order of their declaration.
+// message writes a message, its fields in the order of their declaration.
 func (e *encoder) message(m protoreflect.Message) error {
 	if own, ok := wellKnown(m.Descriptor()); ok {
 		return own.encode(e, m)
 	}
+	if packed, ok := m.Interface().(*anypb.Any); ok {
+		return e.unpacked(packed)
+	}
 	e.out = append(e.out, '{')
 	e.depth++
-	first := true
+	empty, err := e.fields(m, true)
+	e.close('}', empty)
+	return err
+}
+
+// unpacked writes the message in an Any as an object that names its type.
+func (e *encoder) unpacked(packed *anypb.Any) error {
+	m, err := packed.UnmarshalNew()
+	if err != nil {
+		return err
+	}
+	e.out = append(e.out, '{')
+	e.depth++
+	e.separate(true)
+	e.out = append(e.out, `"@type": `...)
+	if err := e.string(packed.GetTypeUrl()); err != nil {
+		return err
+	}
+	if own, ok := wellKnown(m.ProtoReflect().Descriptor()); ok {
+		e.separate(false)
+		e.out = append(e.out, `"value": `...)
+		err = own.encode(e, m.ProtoReflect())
+	} else {
+		_, err = e.fields(m.ProtoReflect(), false)
+	}
+	e.close('}', false)
+	return err
+}
+
+// fields writes the members of an object, the first of them or further ones, and
+// tells whether the object is still empty.
+func (e *encoder) fields(m protoreflect.Message, first bool) (empty bool, err error) {
 	for _, f := range e.membersOf(m.Descriptor()) {
 		if f.optional && !m.Has(f.FieldDescriptor) {
 			continue
@@ -40,11 +75,10 @@ func (e *encoder) message(m protoreflect.Message) error {
 		first = false
 		e.out = append(e.out, f.key...)
 		if err := e.field(f.FieldDescriptor, m.Get(f.FieldDescriptor)); err != nil {
-			return err
+			return first, err
 		}
 	}
-	e.close('}', first)
-	return nil
+	return first, nil
 }
 
 // membersOf looks up once what is needed of each field.

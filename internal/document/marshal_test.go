@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/dynamicpb"
+	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -62,6 +63,16 @@ func TestMarshalJSONScalars(t *testing.T) {
 		requireLikeProtojson(t, durationpb.New(d))
 		requireLikeProtojson(t, timestamppb.New(time.Unix(1e9, 0).Add(d)))
 	}
+}
+
+func TestMarshalJSONAny(t *testing.T) {
+	for _, m := range []proto.Message{sample(), &poolwrightv1.Capacities{}, &poolwrightv1.SLO{}, durationpb.New(time.Second)} {
+		packed, err := anypb.New(m)
+		require.NoError(t, err)
+		requireLikeProtojson(t, packed)
+	}
+	_, err := document.MarshalJSON(&anypb.Any{TypeUrl: "type.googleapis.com/none"})
+	require.Error(t, err)
 }
 
 func TestMarshalJSONErrors(t *testing.T) {
