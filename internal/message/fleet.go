@@ -27,13 +27,17 @@ func Fleet(m *poolwrightv1.Fleet) (planner.Fleet, error) {
 		return planner.Fleet{}, v
 	}
 	t := translation{violations: validate(fleetValidator, m)}
-	f := planner.Fleet{Objective: objective(m.GetObjective())}
+	f := planner.Fleet{
+		Pools:     make([]planner.Pool, 0, len(m.GetPools())),
+		Workloads: make([]planner.Workload, 0, len(m.GetWorkloads())),
+		Objective: objective(m.GetObjective()),
+	}
 	for i, p := range m.GetPools() {
-		f.Pools = append(f.Pools, t.pool(p, fmt.Sprintf("pools[%d]", i)))
+		f.Pools = append(f.Pools, t.pool(p, element("pools", i)))
 	}
 	t.indexPools(f.Pools)
 	for i, w := range m.GetWorkloads() {
-		f.Workloads = append(f.Workloads, t.workload(w, fmt.Sprintf("workloads[%d]", i)))
+		f.Workloads = append(f.Workloads, t.workload(w, element("workloads", i)))
 	}
 	t.uniqueWorkloads(f.Workloads)
 	if len(t.violations) > 0 {
@@ -83,13 +87,13 @@ func (t *translation) pool(m *poolwrightv1.Pool, path string) planner.Pool {
 		Interruptible:  m.GetInterruptible(),
 		Committed:      int(m.GetCommitted()),
 	}
-	t.printable(path+".name", p.Name)
-	t.printable(path+".accelerator", p.Accelerator)
+	t.printable(path, "name", p.Name)
+	t.printable(path, "accelerator", p.Accelerator)
 	if p.Name == "" {
 		p.Name = p.Accelerator
 	}
 	for namespace, devices := range m.GetQuotas() {
-		t.printable(path+".quotas", namespace)
+		t.printable(path, "quotas", namespace)
 		p.Quotas = append(p.Quotas, planner.Quota{Namespace: namespace, Devices: int(devices)})
 	}
 	sort.Slice(p.Quotas, func(a, b int) bool { return p.Quotas[a].Namespace < p.Quotas[b].Namespace })
@@ -153,8 +157,8 @@ func (t *translation) workload(m *poolwrightv1.Workload, path string) planner.Wo
 	if m.GetMixing() == poolwrightv1.Workload_SINGLE {
 		w.Mixing = optimizer.Single
 	}
-	t.printable(path+".name", w.Name)
-	t.printable(path+".namespace", w.Namespace)
+	t.printable(path, "name", w.Name)
+	t.printable(path, "namespace", w.Namespace)
 	w.Shape, w.ShapeCount = t.shape(m, path+".load")
 	t.mixedShapes(m, &w, path)
 	t.minMax(w.MinReplicas, w.MaxReplicas, path)
@@ -170,8 +174,9 @@ func (t *translation) minMax(low int, high optimizer.Bound, path string) {
 
 func (t *translation) variants(m *poolwrightv1.Workload, w *planner.Workload, path string) {
 	seen := make(map[string]int, len(m.GetVariants()))
+	w.Variants = make([]planner.Variant, 0, len(m.GetVariants()))
 	for j, v := range m.GetVariants() {
-		p := fmt.Sprintf("%s.variants[%d]", path, j)
+		p := element(path+".variants", j)
 		if first, ok := seen[v.GetName()]; ok && v.GetName() != "" {
 			t.violations.add(p+".name", "%q is the name of %s.variants[%d] too", v.GetName(), path, first)
 		} else {

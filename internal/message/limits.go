@@ -46,10 +46,10 @@ func tooMany(m *poolwrightv1.Fleet) Violations {
 
 // printable requires a name without control characters, which would spoil tables,
 // terminals and metrics.
-func (t *translation) printable(path, name string) {
+func (t *translation) printable(path, field, name string) {
 	for _, r := range name {
 		if unicode.IsControl(r) {
-			t.violations.add(path, "%q contains a control character", name)
+			t.violations.add(path+"."+field, "%q contains a control character", name)
 			return
 		}
 	}

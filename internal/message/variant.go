@@ -28,7 +28,7 @@ func (t *translation) variant(m *poolwrightv1.Variant, path string) planner.Vari
 			Name:       m.GetScaleTarget().GetName(),
 		},
 	}
-	t.printable(path+".name", v.Name)
+	t.printable(path, "name", v.Name)
 	t.minMax(v.MinReplicas, v.MaxReplicas, path)
 	if v.NodesPerReplica > v.DevicesPerReplica {
 		t.violations.add(path+".nodesPerReplica", "%d nodes for %d devices", v.NodesPerReplica, v.DevicesPerReplica)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/poolwright/poolwright/planner"
@@ -37,6 +38,9 @@ func (v Violations) Error() string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// element is the path of an element of a list.
+func element(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
 
 // add appends a violation.
 func (v *Violations) add(path, format string, args ...any) {
