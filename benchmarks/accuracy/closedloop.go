@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/poolwright/poolwright/benchmarks/internal/table"
 	"github.com/poolwright/poolwright/calibration"
 	"github.com/poolwright/poolwright/queueing"
 )
@@ -30,8 +31,8 @@ func closedLoopStudy(o options) (*study, error) {
 		title:   "Closed loop, measured",
 		about:   closedLoopAbout,
 		targets: closedLoopTargets(fitted),
-		tables:  []table{fitTable("ITL by configuration; held out: each workload by the others", fitted)},
-		details: []table{profileTable(fitted)},
+		tables:  []table.Table{fitTable("ITL by configuration; held out: each workload by the others", fitted)},
+		details: []table.Table{profileTable(fitted)},
 	}, nil
 }
 

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/poolwright/poolwright/simulation/replica"
+import (
+	"github.com/poolwright/poolwright/simulation/replica"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/table"
+)
 
 // driftSeeds is the number of courses of generated traffic.
 const driftSeeds = 8
@@ -15,7 +19,7 @@ func driftStudy(options) (*study, error) {
 		}
 		points = append(points, course...)
 	}
-	t := table{title: "Errors by replica and load over all courses, %", columns: columns("replica", "load",
+	t := table.Table{Title: "Errors by replica and load over all courses, %", Columns: table.Columns("replica", "load",
 		"TTFT, median", "largest", "bias", "median window", "stationary, bias", "ITL, median", "largest", "bias", "median window")}
 	each := len(points) / driftSeeds
 	for i := range each {
@@ -23,11 +27,11 @@ func driftStudy(options) (*study, error) {
 		for j := i; j < len(points); j += each {
 			c.add(&points[j])
 		}
-		t.add(c.row(points[i].replica.name, points[i].load)...)
+		t.Add(c.row(points[i].replica.name, points[i].load)...)
 	}
 	judged, err := targeted(points)
 	return &study{
-		title: "Generated drifting traffic", about: driftAbout, tables: []table{t}, details: []table{windowTable(points)},
+		title: "Generated drifting traffic", about: driftAbout, tables: []table.Table{t}, details: []table.Table{windowTable(points)},
 		targets: []target{
 			{"TTFT of β and κ, median", judged.ttft.quantile(0.5), mostTTFTError},
 			{"ITL of β and κ, largest", judged.itl.quantile(1), mostITLError},

@@ -3,7 +3,7 @@ package main
 import (
 	"math"
 
-	"github.com/poolwright/poolwright/benchmarks/accuracy/internal/chart"
+	"github.com/poolwright/poolwright/benchmarks/internal/chart"
 )
 
 // seriesPoint is a point of a series in figures; hollow ones are not judged.

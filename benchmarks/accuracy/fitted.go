@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/poolwright/poolwright/benchmarks/internal/table"
 	"github.com/poolwright/poolwright/calibration"
 )
 
@@ -67,16 +68,16 @@ func residualErrors(rs []calibration.Residual) deviations {
 }
 
 // fitTable lists sets with their errors.
-func fitTable(title string, sets []fittedSet) table {
-	t := table{
-		title: title + ", %",
-		columns: columns("configuration", "samples", "groups", "in sample", "p90", "largest",
+func fitTable(title string, sets []fittedSet) table.Table {
+	t := table.Table{
+		Title: title + ", %",
+		Columns: table.Columns("configuration", "samples", "groups", "in sample", "p90", "largest",
 			"held out", "p90", "largest"),
 	}
 	for i := range sets {
 		f := &sets[i]
 		in, out := f.inSample(), f.heldOut()
-		t.add(f.name, count(len(f.samples)), count(f.groups),
+		t.Add(f.name, count(len(f.samples)), count(f.groups),
 			percent(in.quantile(0.5)), percent(in.quantile(0.9)), percent(in.quantile(1)),
 			percent(out.quantile(0.5)), percent(out.quantile(0.9)), percent(out.quantile(1)))
 	}
@@ -84,14 +85,14 @@ func fitTable(title string, sets []fittedSet) table {
 }
 
 // profileTable lists the coefficients found, for the terminal.
-func profileTable(sets []fittedSet) table {
-	t := table{
-		title:   "Fitted profiles (µs, ε in ps)",
-		columns: columns("configuration", "!α", "!β", "!κ", "!σ", "!γ", "!δ", "!ε", "!offset"),
+func profileTable(sets []fittedSet) table.Table {
+	t := table.Table{
+		Title:   "Fitted profiles (µs, ε in ps)",
+		Columns: table.Columns("configuration", "!α", "!β", "!κ", "!σ", "!γ", "!δ", "!ε", "!offset"),
 	}
 	for i := range sets {
 		p := sets[i].estimate.Profile
-		t.add(sets[i].name, format(1e6*p.Alpha), format(1e6*p.Beta), format(1e6*p.Kappa), format(1e6*p.Sigma),
+		t.Add(sets[i].name, format(1e6*p.Alpha), format(1e6*p.Beta), format(1e6*p.Kappa), format(1e6*p.Sigma),
 			format(1e6*p.Gamma), format(1e6*p.Delta), format(1e12*p.Epsilon), format(1e6*p.TTFTOffset))
 	}
 	return t

@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 
+	"github.com/poolwright/poolwright/benchmarks/internal/table"
 	"github.com/poolwright/poolwright/calibration"
 )
 
@@ -23,8 +24,8 @@ func gridStudy(o options) (*study, error) {
 	return &study{
 		title:   "Decode and prefill alone, measured",
 		about:   gridAbout,
-		tables:  []table{fitTable("ITL and TTFT; held out: each context or prompt length by the others", fitted)},
-		details: []table{profileTable(fitted)},
+		tables:  []table.Table{fitTable("ITL and TTFT; held out: each context or prompt length by the others", fitted)},
+		details: []table.Table{profileTable(fitted)},
 	}, nil
 }
 

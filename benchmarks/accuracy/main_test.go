@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/poolwright/poolwright/benchmarks/accuracy/internal/chart"
+	"github.com/poolwright/poolwright/benchmarks/internal/chart"
+	"github.com/poolwright/poolwright/benchmarks/internal/table"
 )
 
 func TestCommandLine(t *testing.T) {
@@ -49,9 +50,9 @@ func TestDocumentShowsStudies(t *testing.T) {
 	s := &study{
 		title: "Title", about: "About.", targets: []target{{"x", 0.01, 0.02}},
 		figures:  []namedFigure{{"dots", chart.Figure{Title: "Dots", Columns: 1}}},
-		tables:   []table{{title: "Short", columns: columns("a", "!hidden"), rows: [][]string{{"1", "secret"}}}},
-		listings: []table{{title: "Long", columns: columns("b"), rows: [][]string{{"2"}}}},
-		details:  []table{{title: "Screen", columns: columns("c"), rows: [][]string{{"3"}}}},
+		tables:   []table.Table{{Title: "Short", Columns: table.Columns("a", "!hidden"), Rows: [][]string{{"1", "secret"}}}},
+		listings: []table.Table{{Title: "Long", Columns: table.Columns("b"), Rows: [][]string{{"2"}}}},
+		details:  []table.Table{{Title: "Screen", Columns: table.Columns("c"), Rows: [][]string{{"3"}}}},
 	}
 	require.NoError(t, writeDocument(docs, []*study{s}))
 	text, err := os.ReadFile(filepath.Clean(filepath.Join(docs, "accuracy.md")))

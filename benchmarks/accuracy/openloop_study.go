@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"slices"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/table"
 )
 
 // openLoopStudy compares the model with an independent simulator.
@@ -25,8 +27,8 @@ func openLoopStudy(o options) (*study, error) {
 		targets: openLoopTargets(rows),
 		figures: []namedFigure{{"open-loop", errorFigure("Errors by load; hollow: not judged by the mean",
 			openLoopPoints(rows), []string{meanITL, meanTTFT, p95TTFT, rate}, 40, 10)}},
-		listings: []table{openLoopRows(rows)},
-		tables: []table{
+		listings: []table.Table{openLoopRows(rows)},
+		tables: []table.Table{
 			openLoopProfiles(fits),
 			targetTable("The same with the other way to fit", openLoopTargets(others)),
 			optimismTable(rows),
@@ -56,10 +58,10 @@ Optimism is the excess of the predicted rate over the row's, on all rows below s
 its mean, it is the least excess that its interval allows, that at the lower end.`
 
 // optimismTable compares what the ends of intervals say.
-func optimismTable(rows []openLoopRow) table {
-	t := table{
-		title:   "Most optimistic rate over rows below saturation, for TTFTs in their intervals, %",
-		columns: columns("rows", "lower end", "mean", "upper end"),
+func optimismTable(rows []openLoopRow) table.Table {
+	t := table.Table{
+		Title:   "Most optimistic rate over rows below saturation, for TTFTs in their intervals, %",
+		Columns: table.Columns("rows", "lower end", "mean", "upper end"),
 	}
 	for _, x := range []struct {
 		name string
@@ -70,7 +72,7 @@ func optimismTable(rows []openLoopRow) table {
 		{"bursty ones of both", func(r *openLoopRow) bool { return r.shape.ArrivalSCV > 1 }},
 	} {
 		part := slices.DeleteFunc(slices.Clone(rows), func(r openLoopRow) bool { return !x.of(&r) })
-		t.add(x.name,
+		t.Add(x.name,
 			signedPercent(mostOptimistic(part, func(r *openLoopRow) float64 { return relative(r.capacityLower, r.rate) })),
 			signedPercent(mostOptimistic(part, func(r *openLoopRow) float64 { return relative(r.capacity, r.rate) })),
 			signedPercent(mostOptimistic(part, func(r *openLoopRow) float64 { return relative(r.capacityUpper, r.rate) })))
@@ -114,10 +116,10 @@ func openLoopSets(rows []openLoopRow) []string {
 	return sets
 }
 
-func openLoopProfiles(fits []openLoopFit) table {
-	t := table{
-		title: "Fitted profiles (loss: mean squared residual in tolerances; α…δ and offset in µs, ε in ps)",
-		columns: columns("machine", "shape judged", "rows", "loss",
+func openLoopProfiles(fits []openLoopFit) table.Table {
+	t := table.Table{
+		Title: "Fitted profiles (loss: mean squared residual in tolerances; α…δ and offset in µs, ε in ps)",
+		Columns: table.Columns("machine", "shape judged", "rows", "loss",
 			"!α", "!β", "!κ", "!γ", "!δ", "!ε", "!offset"),
 	}
 	micro := func(x float64) string { return format(1e6 * x) }
@@ -128,7 +130,7 @@ func openLoopProfiles(fits []openLoopFit) table {
 			shape = count(f.prompt)
 		}
 		p := f.profile
-		t.add(f.machine, shape, count(f.used), fmt.Sprintf("%.3f", f.loss),
+		t.Add(f.machine, shape, count(f.used), fmt.Sprintf("%.3f", f.loss),
 			micro(p.Alpha), micro(p.Beta), micro(p.Kappa), micro(p.Gamma), micro(p.Delta),
 			micro(1e6*p.Epsilon), micro(p.TTFTOffset))
 	}
@@ -136,10 +138,10 @@ func openLoopProfiles(fits []openLoopFit) table {
 }
 
 // openLoopRows lists every row, the unusable ones marked.
-func openLoopRows(rows []openLoopRow) table {
-	t := table{
-		title: "Every row: errors in %, † and reason where the mean is not judged",
-		columns: columns("set", "in", "out", "ca²", "load", "!λ",
+func openLoopRows(rows []openLoopRow) table.Table {
+	t := table.Table{
+		Title: "Every row: errors in %, † and reason where the mean is not judged",
+		Columns: table.Columns("set", "in", "out", "ca²", "load", "!λ",
 			"!ITL", "!pred", "ITL", "ITL p95", "!TTFT", "!±", "!pred", "TTFT",
 			"p50", "!p95", "!pred", "p95", "p99", "!batch", "batch", "!rate", "rate", "optimism", "unusable"),
 	}
@@ -155,7 +157,7 @@ func openLoopRows(rows []openLoopRow) table {
 		if r.load < 1 {
 			optimism = signedPercent(r.optimism())
 		}
-		t.add(r.set, count(r.prompt), format(float64(r.shape.OutputTokens)),
+		t.Add(r.set, count(r.prompt), format(float64(r.shape.OutputTokens)),
 			format(r.shape.ArrivalSCV), format(r.load), format(r.rate),
 			milli(r.itl.mean), milli(float64(p.ITL.Mean())), e[meanITL], e["ITL p95"],
 			milli(r.ttft.mean), milli(r.ttft.interval), milli(float64(p.TTFT.Mean())), e[meanTTFT],

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/table"
 )
 
 // judgedCase is a case with its points.
@@ -36,8 +38,8 @@ func oracleStudy(o options) (*study, error) {
 			{"oracle-error", errorFigure("Errors by load", oraclePoints(cases),
 				[]string{meanITL, meanTTFT, p95TTFT, highRate}, 80, 10)},
 		},
-		details: []table{oracleRows(cases)},
-		tables:  []table{errorTable(fmt.Sprintf("Errors over the %s half of the grid", o.half), all)},
+		details: []table.Table{oracleRows(cases)},
+		tables:  []table.Table{errorTable(fmt.Sprintf("Errors over the %s half of the grid", o.half), all)},
 	}
 	for _, g := range oracleGroups() {
 		s.tables = append(s.tables, oracleGroupTable(g, cases))
@@ -153,7 +155,7 @@ func regime(p *point) string {
 }
 
 // oracleGroupTable shows median and p90 of the main errors by group.
-func oracleGroupTable(g oracleGroup, cases []judgedCase) table {
+func oracleGroupTable(g oracleGroup, cases []judgedCase) table.Table {
 	groups := map[string][]*point{}
 	var labels []string
 	for i := range cases {
@@ -167,9 +169,9 @@ func oracleGroupTable(g oracleGroup, cases []judgedCase) table {
 		}
 	}
 	slices.SortFunc(labels, compareLabels)
-	t := table{
-		title: "Errors by " + g.name + ": median and p90, %",
-		columns: columns(g.name, "points", "ITL", "p90", "ITL p95", "p90", "TTFT", "p90", "TTFT p95", "p90",
+	t := table.Table{
+		Title: "Errors by " + g.name + ": median and p90, %",
+		Columns: table.Columns(g.name, "points", "ITL", "p90", "ITL p95", "p90", "TTFT", "p90", "TTFT p95", "p90",
 			"TTFT p99", "p90", "E2E", "p90", "rate, load ≥ 0.7", "p90"),
 	}
 	for _, label := range labels {
@@ -178,7 +180,7 @@ func oracleGroupTable(g oracleGroup, cases []judgedCase) table {
 		for _, m := range []string{meanITL, "ITL p95", meanTTFT, p95TTFT, "TTFT p99", "E2E mean", highRate} {
 			row = append(row, percent(errors[m].quantile(0.5)), percent(errors[m].quantile(0.9)))
 		}
-		t.add(row...)
+		t.Add(row...)
 	}
 	return t
 }
@@ -194,10 +196,10 @@ func compareLabels(a, b string) int {
 }
 
 // blockingTable compares blocked shares, in points of a hundred.
-func blockingTable(cases []judgedCase) table {
-	t := table{
-		title:   "Limited queues: absolute error of the blocked share, percentage points",
-		columns: columns("load", "points", "observed, mean", "median", "largest"),
+func blockingTable(cases []judgedCase) table.Table {
+	t := table.Table{
+		Title:   "Limited queues: absolute error of the blocked share, percentage points",
+		Columns: table.Columns("load", "points", "observed, mean", "median", "largest"),
 	}
 	for _, load := range []float64{0.7, 0.8, 0.9, 0.95, 1.2} {
 		var d, blocked deviations
@@ -209,15 +211,15 @@ func blockingTable(cases []judgedCase) table {
 				}
 			}
 		}
-		t.add(format(load), count(len(d)), percent(blocked.mean()), percent(d.quantile(0.5)), percent(d.quantile(1)))
+		t.Add(format(load), count(len(d)), percent(blocked.mean()), percent(d.quantile(0.5)), percent(d.quantile(1)))
 	}
 	return t
 }
 
-func oracleRows(cases []judgedCase) table {
-	t := table{
-		title: "Every point: errors in %, † where the mean is not judged",
-		columns: columns("case", "load", "λ", "ITL", "pred", "error", "p95", "TTFT", "±%", "pred", "error",
+func oracleRows(cases []judgedCase) table.Table {
+	t := table.Table{
+		Title: "Every point: errors in %, † where the mean is not judged",
+		Columns: table.Columns("case", "load", "λ", "ITL", "pred", "error", "p95", "TTFT", "±%", "pred", "error",
 			"p50", "p95", "p99", "E2E", "running", "pred", "error", "rate", "blocked", "pred", ""),
 	}
 	for i := range cases {
@@ -228,7 +230,7 @@ func oracleRows(cases []judgedCase) table {
 			if !p.precise() {
 				note = "†"
 			}
-			t.add(cases[i].name, format(p.load), format(p.rate),
+			t.Add(cases[i].name, format(p.load), format(p.rate),
 				milli(p.itl.mean), milli(float64(p.predicted.ITL.Mean())), e[meanITL], e["ITL p95"],
 				milli(p.ttft.mean), percent(p.ttft.interval/p.ttft.mean), milli(float64(p.predicted.TTFT.Mean())), e[meanTTFT],
 				e["TTFT p50"], e[p95TTFT], e["TTFT p99"], e["E2E mean"],

@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 
+	"github.com/poolwright/poolwright/benchmarks/internal/table"
 	"github.com/poolwright/poolwright/queueing"
 )
 
@@ -150,12 +151,12 @@ func errorsOf(points []*point) map[string]deviations {
 }
 
 // errorTable summarises the errors of points by metric.
-func errorTable(title string, points []*point) table {
-	t := table{title: title + ", %", columns: columns("metric", "points", "median", "p90", "largest", "bias")}
+func errorTable(title string, points []*point) table.Table {
+	t := table.Table{Title: title + ", %", Columns: table.Columns("metric", "points", "median", "p90", "largest", "bias")}
 	all := errorsOf(points)
 	for _, m := range metrics() {
 		if d := all[m.name]; len(d) > 0 {
-			t.add(m.name, count(len(d)), percent(d.quantile(0.5)), percent(d.quantile(0.9)),
+			t.Add(m.name, count(len(d)), percent(d.quantile(0.5)), percent(d.quantile(0.9)),
 				percent(d.quantile(1)), signedPercent(d.bias()))
 		}
 	}

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/poolwright/poolwright/benchmarks/accuracy/internal/chart"
+	"github.com/poolwright/poolwright/benchmarks/internal/chart"
+	"github.com/poolwright/poolwright/benchmarks/internal/table"
 )
 
 // study is what one comparison found.
@@ -16,7 +17,7 @@ type study struct {
 	figures []namedFigure
 	// tables are always shown, listings on the terminal only when details are asked
 	// for, details never in the document.
-	tables, listings, details []table
+	tables, listings, details []table.Table
 }
 
 // namedFigure is a figure and the name of its file, without extension.
@@ -28,9 +29,9 @@ type namedFigure struct {
 // text returns the study for the terminal.
 func (s *study) text(details bool) string {
 	var b strings.Builder
-	write := func(tables []table) {
+	write := func(tables []table.Table) {
 		for i := range tables {
-			b.WriteString(tables[i].text())
+			b.WriteString(tables[i].Text())
 		}
 	}
 	if details {
@@ -40,7 +41,7 @@ func (s *study) text(details bool) string {
 	write(s.tables)
 	if len(s.targets) > 0 {
 		t := s.targetTable()
-		b.WriteString(t.text())
+		b.WriteString(t.Text())
 	}
 	return b.String()
 }
@@ -52,21 +53,21 @@ func (s *study) markdown(folder string) string {
 	fmt.Fprintf(&b, "## %s\n\n%s\n\n", s.title, s.about)
 	if len(s.targets) > 0 {
 		t := s.targetTable()
-		b.WriteString(t.markdown() + "\n")
+		b.WriteString(t.Markdown() + "\n")
 	}
 	for i := range s.figures {
 		f := &s.figures[i]
 		fmt.Fprintf(&b, "![%s](%s/%s.svg)\n\n", f.Title, folder, f.name)
 	}
-	for _, tables := range [][]table{s.tables, s.listings} {
+	for _, tables := range [][]table.Table{s.tables, s.listings} {
 		for i := range tables {
-			b.WriteString(tables[i].markdown() + "\n")
+			b.WriteString(tables[i].Markdown() + "\n")
 		}
 	}
 	return b.String()
 }
 
-func (s *study) targetTable() table { return targetTable(s.title+": targets", s.targets) }
+func (s *study) targetTable() table.Table { return targetTable(s.title+": targets", s.targets) }
 
 // missed returns the names of the targets that were missed.
 func (s *study) missed() []string {

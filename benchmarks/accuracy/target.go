@@ -1,5 +1,7 @@
 package main
 
+import "github.com/poolwright/poolwright/benchmarks/internal/table"
+
 // target is a bound on an error.
 type target struct {
 	name     string
@@ -12,14 +14,14 @@ type target struct {
 func (t target) met() bool { return t.measured <= t.bound }
 
 // targetTable lists targets.
-func targetTable(title string, targets []target) table {
-	t := table{title: title + ", %", columns: columns("error", "measured", "target", "met")}
+func targetTable(title string, targets []target) table.Table {
+	t := table.Table{Title: title + ", %", Columns: table.Columns("error", "measured", "target", "met")}
 	for _, x := range targets {
 		met := "yes"
 		if !x.met() {
 			met = "**no**"
 		}
-		t.add(x.name, percent(x.measured), "≤ "+percent(x.bound), met)
+		t.Add(x.name, percent(x.measured), "≤ "+percent(x.bound), met)
 	}
 	return t
 }

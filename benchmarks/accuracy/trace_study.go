@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/poolwright/poolwright/benchmarks/internal/table"
 	"github.com/poolwright/poolwright/queueing"
 	"github.com/poolwright/poolwright/simulation/replica"
 )
@@ -60,17 +61,17 @@ func traceStudy(o options) (*study, error) {
 			return scaled(trace, load*saturation), nil
 		})...)
 	}
-	t := table{title: "Errors by replica and load, %", columns: columns("replica", "load", "TTFT", "median window",
+	t := table.Table{Title: "Errors by replica and load, %", Columns: table.Columns("replica", "load", "TTFT", "median window",
 		"stationary", "ITL", "median window", "stationary")}
 	for i := range points {
 		p := &points[i]
-		t.add(p.replica.name, format(p.load),
+		t.Add(p.replica.name, format(p.load),
 			signedPercent(p.ttft), percent(p.ttftByWindow.quantile(0.5)), signedPercent(p.ttftStationary),
 			signedPercent(p.itl), percent(p.itlByWindow.quantile(0.5)), signedPercent(p.itlStationary))
 	}
 	judged, err := targeted(points)
 	return &study{
-		title: "Recorded traffic", about: traceAbout, tables: []table{t}, details: []table{windowTable(points)},
+		title: "Recorded traffic", about: traceAbout, tables: []table.Table{t}, details: []table.Table{windowTable(points)},
 		targets: []target{
 			{"TTFT of β and κ, largest over loads", judged.ttft.quantile(1), mostTTFTError},
 			{"ITL of β and κ, largest over loads", judged.itl.quantile(1), mostITLError},
@@ -169,13 +170,13 @@ func (p *tracePoint) compare(
 }
 
 // windowTable lists every window.
-func windowTable(points []tracePoint) table {
-	t := table{title: "Every window", columns: columns("replica", "load", "start", "λ", "saturation",
+func windowTable(points []tracePoint) table.Table {
+	t := table.Table{Title: "Every window", Columns: table.Columns("replica", "load", "start", "λ", "saturation",
 		"TTFT", "pred", "error", "ITL", "pred", "error", "waiting, pred", "running, pred")}
 	for i := range points {
 		for _, w := range points[i].windows {
 			q := &w.predicted
-			t.add(points[i].replica.name, format(points[i].load), format(w.observed.Start), format(float64(w.window.Rate)),
+			t.Add(points[i].replica.name, format(points[i].load), format(w.observed.Start), format(float64(w.window.Rate)),
 				format(float64(w.window.Station.SaturationRate())),
 				milli(float64(w.observed.TTFT)), milli(float64(q.TTFT)), signedPercent(relative(float64(q.TTFT), float64(w.observed.TTFT))),
 				milli(float64(w.observed.ITL)), milli(float64(q.ITL)), signedPercent(relative(float64(q.ITL), float64(w.observed.ITL))),

@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"runtime"
 	"strings"
 	"time"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/machine"
 )
 
 // target is a lowest ratio that package queueing is meant to reach.
@@ -45,7 +45,7 @@ func report(results []result, owns []own, e effort) string {
 func writeHead(page *strings.Builder, e effort) {
 	fmt.Fprintf(page, `# Benchmarks: queueing
 
-Written by `+"`make bench-queueing`"+` on %s. Machine: %s, %d processors, %s/%s, %s.
+Written by `+"`make bench-queueing`"+` on %s. Machine: %s.
 
 The time of package `+"`queueing`"+` beside that of the formulation that it replaces,
 `+"`benchmarks/baseline`"+`: the queueing algorithm of the llm-d/inferno family, written anew, which walks
@@ -60,8 +60,7 @@ request has 512 input and 256 output tokens, a summary 4096 and 64. Evaluate is 
 "NewStation +" prepares the replica anew for each question, on both sides; otherwise it is prepared once and the
 time of that is not counted.
 
-`, time.Now().UTC().Format(time.DateOnly), processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,
-		runtime.Version(), e.repeats, e.turn)
+`, time.Now().UTC().Format(time.DateOnly), machine.Describe(), e.repeats, e.turn)
 }
 
 func writeTargets(page *strings.Builder, results []result, owns []own) {
@@ -139,18 +138,4 @@ with variation, at the same sizes, with limits that are reached at 0.9 of satura
 
 func microseconds(d time.Duration) string {
 	return fmt.Sprintf("%.3g µs", float64(d)/float64(time.Microsecond))
-}
-
-// processor returns the name of the processor where the system tells it.
-func processor() string {
-	facts, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return runtime.GOARCH
-	}
-	for line := range strings.Lines(string(facts)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return runtime.GOARCH
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/poolwright/poolwright/benchmarks/accuracy/internal/chart"
+	"github.com/poolwright/poolwright/benchmarks/internal/chart"
 )
 
 func figure(points ...chart.Point) chart.Figure {
@@ -68,6 +68,14 @@ func TestValuesBeyondTheAxisPointOutward(t *testing.T) {
 	assert.Len(t, attributes(t, svg, "circle", "cx"), 3, "two marks of the legend and one point")
 	assert.NotContains(t, svg, "NaN")
 	assert.NotContains(t, svg, "Inf")
+}
+
+func TestGuidesAreDashedLines(t *testing.T) {
+	f := figure()
+	f.Panels[0].Guide = []chart.Point{{X: 0, Y: -50}, {X: 0.5, Y: 0}, {X: 1, Y: 50}}
+	svg := f.SVG()
+	assert.Contains(t, svg, `class="guide" d="M62.0 222.0L210.0 128.0"`)
+	assert.Contains(t, svg, `class="guide" d="M210.0 128.0L358.0 34.0"`)
 }
 
 func TestAxesHaveRoundTicks(t *testing.T) {

@@ -113,6 +113,9 @@ func (p *Panel) drawAxes(b *strings.Builder) {
 }
 
 func (p *Panel) drawGuides(b *strings.Builder) {
+	for i := 1; i < len(p.Guide); i++ {
+		p.line(b, p.Guide[i-1], p.Guide[i])
+	}
 	if p.Diagonal {
 		low, high := max(p.X.Low, p.Y.Low), min(p.X.High, p.Y.High)
 		p.line(b, Point{X: low, Y: low}, Point{X: high, Y: high})

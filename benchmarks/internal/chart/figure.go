@@ -16,7 +16,9 @@ type Panel struct {
 	// Diagonal draws the line y = x, Band the lines y = ±Band if it is positive.
 	Diagonal bool
 	Band     float64
-	Series   []Series
+	// Guide is drawn as a dashed line from point to point.
+	Guide  []Point
+	Series []Series
 }
 
 // Axis is one dimension of a panel. Points beyond its ends are drawn as triangles at
