@@ -48,12 +48,9 @@ func (p *Problem) Evaluate(replicas [][][]int) (Evaluation, error) {
 			for k, n := range replicas[i][j] {
 				prices = append(prices, float64(n)*v.Placements[k].PricePerHour)
 			}
-			costs = append(costs, switching(v, counts[j]))
+			costs = append(costs, v.Switching(counts[j]))
 		}
-		e.Unmet[i] = max(0, w.Demand-w.served(counts))
-		if e.Unmet[i] <= tolerance*w.Demand {
-			e.Unmet[i] = 0
-		}
+		e.Unmet[i] = w.Unmet(counts)
 		if w.Penalized {
 			costs = append(costs, w.UnmetPenalty*e.Unmet[i])
 		}
@@ -99,11 +96,22 @@ func totals(replicas [][]int) []int {
 	return counts
 }
 
-func switching(v *Variant, n int) float64 {
+// Switching is the cost per hour of going from CurrentReplicas to n.
+func (v *Variant) Switching(n int) float64 {
 	if n > v.CurrentReplicas {
 		return float64(n-v.CurrentReplicas) * v.SwitchUp
 	}
 	return float64(v.CurrentReplicas-n) * v.SwitchDown
+}
+
+// Unmet is the demand that replicas leave unserved, in requests/s; counts are those
+// of each variant. What is within 1e-9 of the demand is 0.
+func (w *Workload) Unmet(counts []int) float64 {
+	unmet := max(0, w.Demand-w.served(counts))
+	if unmet <= tolerance*w.Demand {
+		return 0
+	}
+	return unmet
 }
 
 // served is the capacity left when the replicas of the highest capacity fail.
@@ -166,16 +174,7 @@ func (w *Workload) violations(counts []int) []error {
 func (p *Problem) evaluateLimits(replicas [][][]int, e *Evaluation) {
 	e.Pools = make([]int, len(p.Pools))
 	e.Quotas = make([]int, len(p.Quotas))
-	pools := make([]poolUse, len(p.Pools))
-	for g := range pools {
-		pools[g].packing = packPool(p, g)
-		pools[g].limits = pools[g].packing.limits()
-		pools[g].used = make([]int, len(pools[g].limits))
-	}
-	quotas := map[Quota]int{}
-	for q, quota := range p.Quotas {
-		quotas[Quota{Namespace: quota.Namespace, Pool: quota.Pool}] = q
-	}
+	pools, quotas := poolUses(p), quotaIndex(p)
 	for i := range p.Workloads {
 		w := &p.Workloads[i]
 		for j := range w.Variants {
@@ -183,7 +182,7 @@ func (p *Problem) evaluateLimits(replicas [][][]int, e *Evaluation) {
 			for k, n := range replicas[i][j] {
 				g := v.Placements[k].Pool
 				e.Pools[g] += pools[g].add(v, n)
-				if q, ok := quotas[Quota{Namespace: w.Namespace, Pool: g}]; ok {
+				if q, ok := quotas[quotaKey{w.Namespace, g}]; ok {
 					e.Quotas[q] += n * v.DevicesPerReplica
 				}
 			}

@@ -8,6 +8,8 @@ const (
 	Optimal Proof = iota
 	// Feasible: a limit was reached first. The bound holds all the same.
 	Feasible
+	// Unproven: no search made the plan. The bound says nothing.
+	Unproven
 )
 
 // Demand says whether a plan serves what it should.

@@ -234,34 +234,18 @@ const shadowPasses = 100
 // solution reports the plan in the terms of the original problem.
 func (s *solver) solution(p *Problem) (*Solution, error) {
 	replicas := s.canonical.restore(s.replicas())
-	e, err := p.Evaluate(replicas)
+	out, err := p.Assess(replicas)
 	if err != nil {
 		return nil, fmt.Errorf("optimizer: own plan: %w", err)
 	}
-	out := &Solution{
-		Objective: e.Objective, PricePerHour: e.PricePerHour, Levels: s.levels,
-		Stopped: s.budget.stopped, Notes: packingNotes(p, s.originalPackings()),
-		Allocations: make([]Allocation, len(p.Workloads)),
-	}
+	out.Proof, out.Levels, out.Stopped = Optimal, s.levels, s.budget.stopped
 	out.Bound = min(proven(s.money.bound), out.Objective)
 	out.Gap = gapOf(out.Objective, out.Bound)
-	shortfall, unmet := 0, 0.0
-	for i := range p.Workloads {
-		out.Allocations[i] = Allocation{Replicas: replicas[i], Unmet: e.Unmet[i], Shortfall: e.Shortfall[i]}
-		shortfall += e.Shortfall[i]
-		unmet = max(unmet, e.Unmet[i])
-	}
-	switch {
-	case shortfall > 0:
-		out.Demand = Infeasible
-	case unmet > 0:
-		out.Demand = Partial
-	}
 	wanted := max(s.options.RelativeGap, leastGap)
 	if out.Gap > wanted || slices.ContainsFunc(out.Levels, func(l Level) bool { return l.Gap > wanted }) {
 		out.Proof = Feasible
 	}
-	s.addPrices(p, out, &e)
+	s.addPrices(out)
 	return out, nil
 }
 
@@ -283,24 +267,8 @@ func (s *solver) replicas() [][][]int {
 	return out
 }
 
-func (s *solver) originalPackings() []packing {
-	packings := make([]packing, len(s.packings))
-	for i, from := range s.canonical.pools {
-		packings[from] = s.packings[i]
-	}
-	return packings
-}
-
-// addPrices reports the use of limits with the multipliers at the root.
-func (s *solver) addPrices(p *Problem, out *Solution, e *Evaluation) {
-	out.Pools = make([]Usage, len(p.Pools))
-	out.Quotas = make([]Usage, len(p.Quotas))
-	for g := range out.Pools {
-		out.Pools[g].Used = e.Pools[g]
-	}
-	for q := range out.Quotas {
-		out.Quotas[q].Used = e.Quotas[q]
-	}
+// addPrices puts the multipliers at the root to what they price.
+func (s *solver) addPrices(out *Solution) {
 	for r, row := range s.program.rows {
 		price := s.money.prices[r]
 		switch row.kind {
@@ -314,7 +282,6 @@ func (s *solver) addPrices(p *Problem, out *Solution, e *Evaluation) {
 	}
 	for i, from := range s.canonical.workloads {
 		w := &s.program.workloads[i]
-		out.Allocations[from].MarginalPrice = make([]float64, len(w.variants))
 		for j, variant := range s.canonical.variants[i] {
 			out.Allocations[from].MarginalPrice[variant] = w.variants[j].marginalPrice(s.money.prices)
 		}

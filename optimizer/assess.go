@@ -1,0 +1,59 @@
+package optimizer
+
+import "math"
+
+// Assess reports a plan that was made elsewhere as a solution: what it costs, serves
+// and uses, by [Problem.Evaluate]. Nothing is proven of it, so its bound is 0, and
+// marginal prices are those without shadow prices. The problem must be valid. It
+// returns the errors of Evaluate; limits that the plan breaks are Evaluate's to
+// tell.
+func (p *Problem) Assess(replicas [][][]int) (*Solution, error) {
+	e, err := p.Evaluate(replicas)
+	if err != nil {
+		return nil, err
+	}
+	s := &Solution{
+		Proof: Unproven, Objective: e.Objective, PricePerHour: e.PricePerHour, Gap: gapOf(e.Objective, 0),
+		Allocations: make([]Allocation, len(p.Workloads)),
+		Pools:       make([]Usage, len(p.Pools)), Quotas: make([]Usage, len(p.Quotas)),
+	}
+	packings := make([]packing, len(p.Pools))
+	for g, used := range e.Pools {
+		s.Pools[g].Used = used
+		packings[g] = packPool(p, g)
+	}
+	s.Notes = packingNotes(p, packings)
+	for q, used := range e.Quotas {
+		s.Quotas[q].Used = used
+	}
+	for i := range p.Workloads {
+		s.Allocations[i] = Allocation{
+			Replicas: replicas[i], Unmet: e.Unmet[i], Shortfall: e.Shortfall[i],
+			MarginalPrice: p.Workloads[i].prices(),
+		}
+		switch {
+		case e.Shortfall[i] > 0:
+			s.Demand = Infeasible
+		case e.Unmet[i] > 0 && s.Demand == Served:
+			s.Demand = Partial
+		}
+	}
+	return s, nil
+}
+
+// prices are what one request/s costs on each variant at its cheapest placement.
+func (w *Workload) prices() []float64 {
+	prices := make([]float64, len(w.Variants))
+	for j := range w.Variants {
+		v := &w.Variants[j]
+		least := math.Inf(1)
+		for _, place := range v.Placements {
+			least = min(least, place.PricePerHour)
+		}
+		if v.Capacity == 0 {
+			least = math.Inf(1)
+		}
+		prices[j] = least / v.Capacity
+	}
+	return prices
+}
