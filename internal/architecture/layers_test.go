@@ -14,7 +14,7 @@ type layer struct {
 }
 
 var (
-	kernels = []string{"calibration", "forecast", "optimizer", "optimizer/lp", "policy", "queueing"}
+	kernels = []string{"calibration", "forecast", "optimizer", "optimizer/greedy", "optimizer/lp", "policy", "queueing"}
 	pure    = slices.Concat(kernels, []string{"planner"})
 	schema  = []string{"internal/document", "internal/message", "proto/poolwright/v1"}
 )
@@ -26,6 +26,7 @@ var layers = []layer{
 	{folder: "policy", core: true},
 	{folder: "optimizer/lp", core: true},
 	{folder: "optimizer", core: true, may: []string{"optimizer/lp", "queueing"}},
+	{folder: "optimizer/greedy", core: true, may: []string{"optimizer"}},
 	{folder: "calibration", core: true, may: []string{"queueing"}},
 	{folder: "planner", core: true, may: kernels},
 	{folder: "simulation/replica", core: true, may: []string{"queueing"}},

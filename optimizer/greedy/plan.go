@@ -1,0 +1,121 @@
+package greedy
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/poolwright/poolwright/optimizer"
+)
+
+// plan is a plan in the making.
+type plan struct {
+	problem  *optimizer.Problem
+	headroom *optimizer.Headroom
+	replicas [][][]int
+	// order is that of the workloads: by priority, then by name.
+	order []int
+}
+
+func newPlan(p *optimizer.Problem) (*plan, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	m := &plan{problem: p, headroom: optimizer.NewHeadroom(p), replicas: make([][][]int, len(p.Workloads))}
+	for i := range p.Workloads {
+		m.replicas[i] = make([][]int, len(p.Workloads[i].Variants))
+		for j := range m.replicas[i] {
+			m.replicas[i][j] = make([]int, len(p.Workloads[i].Variants[j].Placements))
+		}
+	}
+	m.order = sorted(len(p.Workloads), func(a, b int) int {
+		return cmp.Or(cmp.Compare(p.Workloads[a].Priority, p.Workloads[b].Priority), cmp.Compare(p.Workloads[a].Name, p.Workloads[b].Name))
+	})
+	for _, i := range m.order {
+		m.placeMinimums(i)
+	}
+	return m, nil
+}
+
+// sorted lists the indices below n in the order of compare.
+func sorted(n int, compare func(a, b int) int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, compare)
+	return order
+}
+
+// placeMinimums places the minimums of the variants of workload i.
+func (m *plan) placeMinimums(i int) {
+	for _, j := range m.variants(i) {
+		m.spread(i, j, m.problem.Workloads[i].Variants[j].MinReplicas)
+	}
+}
+
+// variants are those of workload i by name.
+func (m *plan) variants(i int) []int {
+	w := &m.problem.Workloads[i]
+	return sorted(len(w.Variants), func(a, b int) int { return cmp.Compare(w.Variants[a].Name, w.Variants[b].Name) })
+}
+
+// placements are those of variant j of workload i, the cheapest first.
+func (m *plan) placements(i, j int) []int {
+	places := m.problem.Workloads[i].Variants[j].Placements
+	name := func(k int) string { return m.problem.Pools[places[k].Pool].Name }
+	return sorted(len(places), func(a, b int) int {
+		return cmp.Or(cmp.Compare(places[a].PricePerHour, places[b].PricePerHour), cmp.Compare(name(a), name(b)))
+	})
+}
+
+// spread places up to n replicas of a variant, the cheapest placement first, and
+// returns how many fit.
+func (m *plan) spread(i, j, n int) int {
+	placed := 0
+	for _, k := range m.placements(i, j) {
+		fits := min(n-placed, m.headroom.Replicas(i, j, k))
+		m.place(i, j, k, fits)
+		placed += fits
+	}
+	return placed
+}
+
+func (m *plan) place(i, j, k, n int) {
+	m.headroom.Place(i, j, k, n)
+	m.replicas[i][j][k] += n
+}
+
+// mostReplicas is the most that is planned of one variant.
+const mostReplicas = 1 << 24
+
+// wanted is the least number of further replicas of variant j with which workload i
+// has its demand served and its minimum, and false if no number serves it.
+func (m *plan) wanted(i, j int) (int, bool) {
+	w := &m.problem.Workloads[i]
+	counts := slices.Clone(m.headroom.Counts(i))
+	placed := counts[j]
+	least := max(0, w.MinReplicas-sum(counts))
+	if w.Unmet(counts) == 0 {
+		return least, true
+	}
+	capacity := w.Variants[j].Capacity
+	if capacity == 0 {
+		return 0, false
+	}
+	most := int(min(math.Ceil(w.Demand/capacity)+float64(w.Redundancy), mostReplicas))
+	n := sort.Search(most, func(n int) bool {
+		counts[j] = placed + n
+		return w.Unmet(counts) == 0
+	})
+	return max(n, least), true
+}
+
+func sum(counts []int) int {
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	return total
+}
