@@ -24,6 +24,9 @@
 // get bit-equal solutions; the order of the input does not matter, and names only
 // decide between parts that are interchangeable.
 //
+// [SolveRobust] finds one plan for several scenarios of demand: for all of them, or
+// for as many as a probability asks for.
+//
 // The bound is that of the Lagrangian that prices the limits between workloads,
 // raised by a proximal bundle method; pricing a workload is an exact search. Plans
 // come from exchanges of configurations and from linear programs over them. A gap

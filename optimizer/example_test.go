@@ -36,3 +36,36 @@ func ExampleSolve() {
 	// chat-l4 [1]
 	// 8.80 per hour, at least 8.80
 }
+
+// A plan that serves the weekday always, and the rare launch not.
+func ExampleSolveRobust() {
+	p := &optimizer.Problem{
+		Pools: []optimizer.Pool{{Name: "h100"}},
+		Workloads: []optimizer.Workload{{
+			Name: "chat", Priority: 1, Demand: 12,
+			Variants: []optimizer.Variant{{
+				Name: "chat-h100", Capacity: 7, DevicesPerReplica: 1,
+				Placements: []optimizer.Placement{{Pool: 0, PricePerHour: 4}},
+			}},
+		}},
+	}
+	r := &optimizer.Robustness{
+		Scenarios: []optimizer.Scenario{
+			{Name: "night", Probability: 0.4, Demand: []float64{3}},
+			{Name: "weekday", Probability: 0.55, Demand: []float64{18}},
+			{Name: "launch", Probability: 0.05, Demand: []float64{40}},
+		},
+		Service: optimizer.Joint, Probability: 0.95,
+	}
+	s, err := optimizer.SolveRobust(p, r, optimizer.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d replicas for %g requests/s, %g per hour more than without scenarios\n",
+		s.Plan.Allocations[0].Replicas[0][0], s.Demand[0], s.Exposure.Cost-s.PointExposure.Cost)
+	fmt.Printf("%g requests/s unmet at worst, %.3g on the mean\n", s.Exposure.WorstUnmet, s.Exposure.ExpectedUnmet)
+	// Output:
+	// 3 replicas for 18 requests/s, 4 per hour more than without scenarios
+	// 19 requests/s unmet at worst, 0.95 on the mean
+}

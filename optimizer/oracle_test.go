@@ -18,6 +18,8 @@ type brute struct {
 	pools      []int // first row of each pool
 	limits     []float64
 	best       []float64
+	// evaluate says what a configuration of workload i alone costs and serves.
+	evaluate func(i int, alone *Problem, replicas [][]int) *Evaluation
 }
 
 // option is a configuration of a workload with its levels (missing replicas, unmet
@@ -29,7 +31,18 @@ type option struct {
 // bruteForce returns the optimum of every level; ok is false if that would take too
 // long.
 func bruteForce(p *Problem, most int) (levels []float64, priorities []int, ok bool) {
-	b := &brute{p: p}
+	return bruteForceOf(p, most, func(_ int, alone *Problem, replicas [][]int) *Evaluation {
+		e, err := alone.Evaluate([][][]int{replicas})
+		if err != nil {
+			panic(err)
+		}
+		return &e
+	})
+}
+
+// bruteForceOf is bruteForce with another evaluation.
+func bruteForceOf(p *Problem, most int, evaluate func(int, *Problem, [][]int) *Evaluation) (levels []float64, priorities []int, ok bool) {
+	b := &brute{p: p, evaluate: evaluate}
 	for i := range p.Workloads {
 		if !p.Workloads[i].Penalized {
 			b.priorities = append(b.priorities, p.Workloads[i].Priority)
@@ -85,12 +98,8 @@ func (b *brute) addOptions(i int) bool {
 	var choose func(j, k int) bool
 	choose = func(j, k int) bool {
 		if j == len(w.Variants) {
-			e, err := alone.Evaluate([][][]int{replicas})
-			if err != nil {
-				panic(err)
-			}
-			if len(e.Violations) == 0 {
-				list = append(list, b.option(i, replicas, &e))
+			if e := b.evaluate(i, alone, replicas); len(e.Violations) == 0 {
+				list = append(list, b.option(i, replicas, e))
 			}
 			return len(list) < 4000
 		}

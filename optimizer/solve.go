@@ -241,12 +241,17 @@ func (s *solver) solution(p *Problem) (*Solution, error) {
 	out.Proof, out.Levels, out.Stopped = Optimal, s.levels, s.budget.stopped
 	out.Bound = min(proven(s.money.bound), out.Objective)
 	out.Gap = gapOf(out.Objective, out.Bound)
-	wanted := max(s.options.RelativeGap, leastGap)
-	if out.Gap > wanted || slices.ContainsFunc(out.Levels, func(l Level) bool { return l.Gap > wanted }) {
-		out.Proof = Feasible
-	}
+	out.Proof = out.proof(max(s.options.RelativeGap, leastGap))
 	s.addPrices(out)
 	return out, nil
+}
+
+// proof compares the gaps with the one asked for.
+func (s *Solution) proof(wanted float64) Proof {
+	if s.Gap > wanted || slices.ContainsFunc(s.Levels, func(l Level) bool { return l.Gap > wanted }) {
+		return Feasible
+	}
+	return Optimal
 }
 
 // replicas are those of the plan in canonical order.

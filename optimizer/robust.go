@@ -1,0 +1,112 @@
+package optimizer
+
+import (
+	"errors"
+	"slices"
+)
+
+// RobustSolution is one plan for several scenarios.
+type RobustSolution struct {
+	// Plan is the cheapest for Demand: its unmet demand, levels and penalties are
+	// those of Demand, and its bound holds for every plan as robust as asked for.
+	Plan *Solution
+	// Demand is what the plan was made for, in requests/s by workload: the lowest
+	// that covers the scenarios to be served.
+	Demand []float64
+	// Exposure is what Plan leaves unserved.
+	Exposure Exposure
+	// Point is the solution for the problem's own demand, and PointExposure what it
+	// leaves unserved: the price of robustness is Exposure.Cost less
+	// PointExposure.Cost. Point is nil if the search was stopped before it.
+	Point         *Solution
+	PointExposure Exposure
+}
+
+// SolveRobust finds the cheapest plan that is as robust as asked for.
+//
+// All and Each are solved as one problem, at the highest demand of each workload
+// over the scenarios or at its quantile; that is exact. Joint has to choose which
+// scenarios to leave out, by branch and bound with a problem to solve at every node.
+// It is exact too, but the choices multiply with the scenarios: it ends when a million
+// workloads have been planned, which is 10,000 problems of 100 workloads, or when
+// Options.Stop fires, with the best plan, its bound and its gap. Options.Effort limits
+// each problem.
+//
+// A workload that can't be served, or is not worth its penalty, leaves unmet demand
+// in Plan like anywhere; it is weighed, level by level or at its penalty, against
+// the demand that the plan is made for, not scenario by scenario.
+//
+// It returns an error only if problem, robustness or options are not valid.
+func SolveRobust(p *Problem, r *Robustness, o Options) (*RobustSolution, error) {
+	if err := errors.Join(p.Validate(), r.Validate(len(p.Workloads))); err != nil {
+		return nil, err
+	}
+	if r.Service == Joint {
+		return solveJoint(p, r, o)
+	}
+	out := &RobustSolution{Demand: r.separately(p)}
+	var err error
+	if out.Plan, err = Solve(p.withDemand(out.Demand), o); err != nil {
+		return nil, err
+	}
+	if r.Service == Point {
+		out.Point = out.Plan
+	} else if err := out.solvePoint(p, o); err != nil {
+		return nil, err
+	}
+	return out, out.expose(p, r)
+}
+
+// separately is the demand to plan for where each workload is by itself.
+func (r *Robustness) separately(p *Problem) []float64 {
+	switch r.Service {
+	case All:
+		return r.most(len(p.Workloads))
+	case Each:
+		l := newLadder(r.Scenarios, r.probabilities(), len(p.Workloads))
+		return l.quantiles(r.Probability, make([]bool, len(r.Scenarios)))
+	case Point, Joint:
+	}
+	demand := make([]float64, len(p.Workloads))
+	for i := range demand {
+		demand[i] = p.Workloads[i].Demand
+	}
+	return demand
+}
+
+// withDemand is the problem with another demand.
+func (p *Problem) withDemand(demand []float64) *Problem {
+	q := *p
+	q.Workloads = slices.Clone(p.Workloads)
+	for i := range q.Workloads {
+		q.Workloads[i].Demand = demand[i]
+	}
+	return &q
+}
+
+// solvePoint adds the plan that ignores the scenarios, if there is time left.
+func (s *RobustSolution) solvePoint(p *Problem, o Options) (err error) {
+	if !s.Plan.Stopped {
+		s.Point, err = Solve(p, o)
+	}
+	return err
+}
+
+// expose adds what both plans leave unserved.
+func (s *RobustSolution) expose(p *Problem, r *Robustness) (err error) {
+	if s.Exposure, err = p.Exposure(s.Plan.replicas(), r); err != nil {
+		return err
+	}
+	if s.Point != nil {
+		s.PointExposure, err = p.Exposure(s.Point.replicas(), r)
+	}
+	return err
+}
+
+func (s *Solution) replicas() [][][]int {
+	replicas := make([][][]int, len(s.Allocations))
+	for i := range replicas {
+		replicas[i] = s.Allocations[i].Replicas
+	}
+	return replicas
+}
