@@ -10,7 +10,7 @@ import (
 // Decode fills an empty message from a tree. What is wrong is an [*Error]; the
 // message then holds what could be read.
 func Decode(v Value, m proto.Message) error {
-	d := decoder{nodes: v.nodes}
+	d := decoder{tree: v.tree}
 	if v.Kind() == Null {
 		d.fail(v.at, "empty document; expected %s", object(m.ProtoReflect().Descriptor()))
 	} else {
@@ -21,8 +21,8 @@ func Decode(v Value, m proto.Message) error {
 
 // decoder walks a tree and a message together.
 type decoder struct {
-	nodes []node
-	path  []step
+	*tree
+	path []step
 	// given holds, per field of the open messages, the node of its key; 0 = not given.
 	given []int32
 	err   Error
@@ -40,12 +40,11 @@ func (d *decoder) fail(at int32, format string, args ...any) {
 
 // mistyped records a value of the wrong type.
 func (d *decoder) mistyped(at int32, expected string) {
-	n := &d.nodes[at]
-	if n.kind == Invalid {
-		d.fail(at, "%s", n.text)
+	if d.nodes[at].kind == Invalid {
+		d.fail(at, "%s", d.text(at))
 		return
 	}
-	d.fail(at, "expected %s, got %s", expected, n.describe())
+	d.fail(at, "expected %s, got %s", expected, d.describe(at))
 }
 
 func (d *decoder) push(s step) { d.path = append(d.path, s) }
@@ -77,23 +76,23 @@ func (d *decoder) message(at int32, m protoreflect.Message) {
 
 // fieldOf returns the field that a key names, nil after a violation.
 func (d *decoder) fieldOf(key int32, fields protoreflect.FieldDescriptors) protoreflect.FieldDescriptor {
-	n := &d.nodes[key]
-	if n.kind != String {
+	if d.nodes[key].kind != String {
 		d.mistyped(key, "the name of a field")
 		return nil
 	}
-	if field := fields.ByJSONName(n.text); field != nil {
+	name := d.text(key)
+	if field := fields.ByJSONName(name); field != nil {
 		return field
 	}
-	if field := fields.ByTextName(n.text); field != nil {
+	if field := fields.ByTextName(name); field != nil {
 		return field
 	}
 	if d.err.full() {
 		d.err.Omitted++
 		return nil
 	}
-	d.push(step{name: n.text})
-	d.fail(key, "unknown field; %s", hint(n.text, fieldNames(fields)))
+	d.push(step{name: name})
+	d.fail(key, "unknown field; %s", hint(name, fieldNames(fields)))
 	d.pop()
 	return nil
 }
@@ -221,7 +220,7 @@ func (d *decoder) entries(at int32, field protoreflect.FieldDescriptor, m protor
 			d.mistyped(i, "")
 			continue
 		}
-		text := d.nodes[i].text
+		text := d.text(i)
 		d.push(step{kind: entryStep, name: text})
 		if seen, ok := first[text]; ok {
 			d.fail(i, "given twice, first on line %d", d.nodes[seen].line)

@@ -8,8 +8,9 @@ import (
 
 // parseJSON reads RFC 8259's JSON into nodes. NaN and Infinity are read as numbers,
 // for the decoder to reject them by path. The text is valid UTF-8.
-func parseJSON(text string, o Options) ([]node, error) {
-	p := jsonParser{text: text, options: o, line: 1, nodes: make([]node, 0, min(estimate(text), 2*o.MaxValues))}
+func parseJSON(text string, o Options) (*tree, error) {
+	p := jsonParser{tree: tree{source: text}, options: o, line: 1}
+	p.nodes = make([]node, 0, min(estimate(text), 2*o.MaxValues))
 	p.skipSpace()
 	if p.at == len(text) {
 		return emptyDocument(), nil
@@ -23,7 +24,7 @@ func parseJSON(text string, o Options) ([]node, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	return p.nodes, nil
+	return &p.tree, nil
 }
 
 // estimate returns an upper bound of the number of nodes: each follows one of these
@@ -37,10 +38,9 @@ func estimate(text string) int {
 }
 
 type jsonParser struct {
-	text    string
+	tree
 	options Options
 	at      int
-	nodes   []node
 	values  int
 	// line is the number of the line, lineStart the offset of its first byte, and
 	// trailing its number of bytes so far that don't start a character.
@@ -60,10 +60,10 @@ func (p *jsonParser) column() int { return p.at - p.lineStart - p.trailing + 1 }
 
 // here names the character at the current place.
 func (p *jsonParser) here() string {
-	if p.at >= len(p.text) {
+	if p.at >= len(p.source) {
 		return "end of the document"
 	}
-	r, _ := utf8.DecodeRuneInString(p.text[p.at:])
+	r, _ := utf8.DecodeRuneInString(p.source[p.at:])
 	return quote(string(r))
 }
 
@@ -75,8 +75,8 @@ func (p *jsonParser) add(kind Kind) int {
 }
 
 func (p *jsonParser) skipSpace() {
-	for p.at < len(p.text) {
-		switch p.text[p.at] {
+	for p.at < len(p.source) {
+		switch p.source[p.at] {
 		case ' ', '\t', '\r':
 			p.at++
 		case '\n':
@@ -97,10 +97,10 @@ func (p *jsonParser) value(depth int) bool {
 	if depth > p.options.MaxDepth {
 		return p.fail("nested deeper than %d levels", p.options.MaxDepth)
 	}
-	if p.at == len(p.text) {
+	if p.at == len(p.source) {
 		return p.fail("unexpected end of the document")
 	}
-	switch c := p.text[p.at]; {
+	switch c := p.source[p.at]; {
 	case c == '{':
 		return p.object(depth)
 	case c == '[':
@@ -133,10 +133,10 @@ func (p *jsonParser) object(depth int) bool {
 
 func (p *jsonParser) member(depth int) bool {
 	p.skipSpace()
-	if p.at < len(p.text) && wordByte(p.text[p.at]) {
+	if p.at < len(p.source) && wordByte(p.source[p.at]) {
 		return p.fail("expected a name in double quotes, got %s: what starts with { is read as JSON", p.here())
 	}
-	if p.at == len(p.text) || p.text[p.at] != '"' {
+	if p.at == len(p.source) || p.source[p.at] != '"' {
 		return p.fail("expected a name in double quotes, got %s", p.here())
 	}
 	if !p.quoted(p.add(String)) {
@@ -171,7 +171,7 @@ func (p *jsonParser) list(depth int) bool {
 
 // skip moves past a character if it is here.
 func (p *jsonParser) skip(c byte) bool {
-	if p.at < len(p.text) && p.text[p.at] == c {
+	if p.at < len(p.source) && p.source[p.at] == c {
 		p.at++
 		return true
 	}
@@ -182,10 +182,10 @@ func (p *jsonParser) skip(c byte) bool {
 func (p *jsonParser) quoted(i int) bool {
 	p.at++
 	start := p.at
-	for p.at < len(p.text) {
-		switch c := p.text[p.at]; {
+	for p.at < len(p.source) {
+		switch c := p.source[p.at]; {
 		case c == '"':
-			p.nodes[i].text = p.text[start:p.at]
+			p.nodes[i].start, p.nodes[i].length = int32(start), int32(p.at-start) //nolint:gosec // limited by MaxBytes
 			p.at++
 			return true
 		case c == '\\':
@@ -210,17 +210,17 @@ func (p *jsonParser) plain(c byte) {
 // escaped reads on a string that began at start, at its first escape.
 func (p *jsonParser) escaped(i, start int) bool {
 	var b strings.Builder
-	b.WriteString(p.text[start:p.at])
-	for p.at < len(p.text) {
-		switch c := p.text[p.at]; {
+	b.WriteString(p.source[start:p.at])
+	for p.at < len(p.source) {
+		switch c := p.source[p.at]; {
 		case c == '"':
-			p.nodes[i].text = b.String()
+			p.setText(i, b.String())
 			p.at++
 			return true
 		case c == '\\':
-			r, n := unescape(p.text[p.at:])
+			r, n := unescape(p.source[p.at:])
 			if n == 0 {
-				return p.fail("bad escape in a string: %s", quote(p.text[p.at:min(p.at+6, len(p.text))]))
+				return p.fail("bad escape in a string: %s", quote(p.source[p.at:min(p.at+6, len(p.source))]))
 			}
 			b.WriteRune(r)
 			p.at += n
@@ -279,8 +279,8 @@ func hexEscape(text string) (rune, bool) {
 }
 
 func (p *jsonParser) number() bool {
-	n := numberLength(p.text[p.at:])
-	if n == 0 || n < len(p.text)-p.at && wordByte(p.text[p.at+n]) {
+	n := numberLength(p.source[p.at:])
+	if n == 0 || n < len(p.source)-p.at && wordByte(p.source[p.at+n]) {
 		return p.word()
 	}
 	p.scalar(Number, n)
@@ -289,7 +289,8 @@ func (p *jsonParser) number() bool {
 
 // scalar appends a scalar of n bytes.
 func (p *jsonParser) scalar(kind Kind, n int) {
-	p.nodes[p.add(kind)].text = p.text[p.at : p.at+n]
+	i := p.add(kind)
+	p.nodes[i].start, p.nodes[i].length = int32(p.at), int32(n) //nolint:gosec // limited by MaxBytes
 	p.at += n
 }
 
@@ -337,10 +338,10 @@ func digits(text string) int {
 // word reads what is neither quoted nor a number.
 func (p *jsonParser) word() bool {
 	n := 0
-	for p.at+n < len(p.text) && wordByte(p.text[p.at+n]) {
+	for p.at+n < len(p.source) && wordByte(p.source[p.at+n]) {
 		n++
 	}
-	switch word := p.text[p.at : p.at+n]; word {
+	switch word := p.source[p.at : p.at+n]; word {
 	case "true", "false":
 		p.scalar(Bool, n)
 	case "null":

@@ -80,7 +80,7 @@ func (o Options) ParseJSON(data []byte) (Value, error) {
 	return o.parse(data, "document", o.withDefaults().MaxBytes, parseJSON)
 }
 
-func (o Options) parse(data []byte, what string, limit int, parser func(string, Options) ([]node, error)) (Value, error) {
+func (o Options) parse(data []byte, what string, limit int, parser func(string, Options) (*tree, error)) (Value, error) {
 	if len(data) > limit {
 		return Value{}, tooLong(what, limit)
 	}
@@ -89,11 +89,11 @@ func (o Options) parse(data []byte, what string, limit int, parser func(string, 
 		line, column := locate(data, at)
 		return Value{}, failure(line, column, "not UTF-8: byte 0x%02x", data[at])
 	}
-	nodes, err := parser(string(data), o.withDefaults())
+	tree, err := parser(string(data), o.withDefaults())
 	if err != nil {
 		return Value{}, err
 	}
-	return Value{nodes, 0}, nil
+	return Value{tree, 0}, nil
 }
 
 // ReadAll is [Options.ReadAll] with the default limits.

@@ -30,21 +30,19 @@ func (d *decoder) scalar(at int32, field protoreflect.FieldDescriptor) (protoref
 }
 
 func (d *decoder) boolean(at int32) (protoreflect.Value, bool) {
-	n := &d.nodes[at]
-	if n.kind != Bool {
+	if d.nodes[at].kind != Bool {
 		d.mistyped(at, "true or false")
 		return protoreflect.Value{}, false
 	}
-	return protoreflect.ValueOfBool(n.text == "true"), true
+	return protoreflect.ValueOfBool(d.text(at) == "true"), true
 }
 
 func (d *decoder) string(at int32) (protoreflect.Value, bool) {
-	n := &d.nodes[at]
-	switch n.kind {
+	switch d.nodes[at].kind {
 	case String:
-		return protoreflect.ValueOfString(strings.Clone(n.text)), true
+		return protoreflect.ValueOfString(strings.Clone(d.text(at))), true
 	case Number, Bool:
-		d.fail(at, "expected a string, got %s: put it in quotes", n.describe())
+		d.fail(at, "expected a string, got %s: put it in quotes", d.describe(at))
 	default:
 		d.mistyped(at, "a string")
 	}
@@ -52,19 +50,19 @@ func (d *decoder) string(at int32) (protoreflect.Value, bool) {
 }
 
 func (d *decoder) bytes(at int32) (protoreflect.Value, bool) {
-	n := &d.nodes[at]
-	if n.kind != String {
+	if d.nodes[at].kind != String {
 		d.mistyped(at, "bytes in base64")
 		return protoreflect.Value{}, false
 	}
+	text := d.text(at)
 	encoding := base64.StdEncoding
-	if strings.ContainsAny(n.text, "-_") {
+	if strings.ContainsAny(text, "-_") {
 		encoding = base64.URLEncoding
 	}
-	if len(n.text)%4 != 0 {
+	if len(text)%4 != 0 {
 		encoding = encoding.WithPadding(base64.NoPadding)
 	}
-	data, err := encoding.DecodeString(n.text)
+	data, err := encoding.DecodeString(text)
 	if err != nil {
 		d.mistyped(at, "bytes in base64")
 		return protoreflect.Value{}, false
@@ -73,15 +71,15 @@ func (d *decoder) bytes(at int32) (protoreflect.Value, bool) {
 }
 
 func (d *decoder) enum(at int32, enum protoreflect.EnumDescriptor) (protoreflect.Value, bool) {
-	n := &d.nodes[at]
+	kind, text := d.nodes[at].kind, d.text(at)
 	values := enum.Values()
-	switch n.kind {
+	switch kind {
 	case String:
-		if v := values.ByName(protoreflect.Name(n.text)); v != nil {
+		if v := values.ByName(protoreflect.Name(text)); v != nil {
 			return protoreflect.ValueOfEnum(v.Number()), true
 		}
 	case Number:
-		if i, err := strconv.ParseInt(n.text, 10, 32); err == nil {
+		if i, err := strconv.ParseInt(text, 10, 32); err == nil {
 			if v := values.ByNumber(protoreflect.EnumNumber(i)); v != nil {
 				return protoreflect.ValueOfEnum(v.Number()), true
 			}
@@ -92,8 +90,8 @@ func (d *decoder) enum(at int32, enum protoreflect.EnumDescriptor) (protoreflect
 	for i := range names {
 		names[i] = string(values.Get(i).Name())
 	}
-	if name := closest(n.text, names); n.kind == String && name != "" {
-		d.fail(at, "expected %s, got %s; did you mean %s?", oneOf(names), n.describe(), name)
+	if name := closest(text, names); kind == String && name != "" {
+		d.fail(at, "expected %s, got %s; did you mean %s?", oneOf(names), d.describe(at), name)
 	} else {
 		d.mistyped(at, oneOf(names))
 	}
@@ -129,18 +127,18 @@ func largest(bits int) float64 {
 
 // number returns the text of a finite number.
 func (d *decoder) number(at int32, expected string) (string, bool) {
-	n := &d.nodes[at]
+	kind, text := d.nodes[at].kind, d.text(at)
 	switch {
-	case n.kind == Number && !endsInDigit(n.text):
-		d.fail(at, "expected %s, got %s: numbers must be finite", expected, n.text)
+	case kind == Number && !endsInDigit(text):
+		d.fail(at, "expected %s, got %s: numbers must be finite", expected, text)
 		return "", false
-	case n.kind == Number:
-		return n.text, true
-	case n.kind == String && numberLength(n.text) == len(n.text) && n.text != "":
-		d.fail(at, "expected %s, got %s: remove the quotes", expected, n.describe())
+	case kind == Number:
+		return text, true
+	case kind == String && numberLength(text) == len(text) && text != "":
+		d.fail(at, "expected %s, got %s: remove the quotes", expected, d.describe(at))
 		return "", false
-	case n.kind == String && (n.text == "NaN" || strings.HasSuffix(n.text, "Infinity")):
-		d.fail(at, "expected %s, got %s: numbers must be finite", expected, n.describe())
+	case kind == String && (text == "NaN" || strings.HasSuffix(text, "Infinity")):
+		d.fail(at, "expected %s, got %s: numbers must be finite", expected, d.describe(at))
 		return "", false
 	}
 	d.mistyped(at, expected)
@@ -166,7 +164,7 @@ func (d *decoder) integer(at int32, kind protoreflect.Kind) (protoreflect.Value,
 	i, err := strconv.ParseInt(text, 10, bits)
 	switch {
 	case err != nil:
-		d.fail(at, "%s is out of range: from %d to %d", shorten(d.nodes[at].text), int64(-1)<<(bits-1), int64(1<<(bits-1)-1))
+		d.fail(at, "%s is out of range: from %d to %d", shorten(d.text(at)), int64(-1)<<(bits-1), int64(1<<(bits-1)-1))
 		return protoreflect.Value{}, false
 	case bits == 32:
 		return protoreflect.ValueOfInt32(int32(i)), true //nolint:gosec // parsed with 32 bits
@@ -187,7 +185,7 @@ func (d *decoder) unsigned(at int32, kind protoreflect.Kind) (protoreflect.Value
 	u, err := strconv.ParseUint(text, 10, bits)
 	switch {
 	case err != nil:
-		d.fail(at, "%s is out of range: from 0 to %d", shorten(d.nodes[at].text), uint64(math.MaxUint64)>>(64-bits))
+		d.fail(at, "%s is out of range: from 0 to %d", shorten(d.text(at)), uint64(math.MaxUint64)>>(64-bits))
 		return protoreflect.Value{}, false
 	case bits == 32:
 		return protoreflect.ValueOfUint32(uint32(u)), true //nolint:gosec // parsed with 32 bits
@@ -198,9 +196,8 @@ func (d *decoder) unsigned(at int32, kind protoreflect.Kind) (protoreflect.Value
 // wholeNumber returns the digits of a whole number. One of 64 bits may be in quotes,
 // as protojson writes it.
 func (d *decoder) wholeNumber(at int32, bits int) (string, bool) {
-	n := &d.nodes[at]
-	text := n.text
-	if n.kind != String || bits != 64 || numberLength(text) != len(text) || text == "" {
+	text := d.text(at)
+	if d.nodes[at].kind != String || bits != 64 || numberLength(text) != len(text) || text == "" {
 		var ok bool
 		if text, ok = d.number(at, "a whole number"); !ok {
 			return "", false
@@ -264,21 +261,20 @@ func (d *decoder) mapKey(at int32, field protoreflect.FieldDescriptor) (protoref
 	if field.Kind() == protoreflect.StringKind || d.nodes[at].kind != String {
 		return d.scalar(at, field)
 	}
-	unquoted := decoder{nodes: []node{unquote(d.nodes[at])}, path: d.path}
-	v, ok := unquoted.scalar(0, field)
-	for _, violation := range unquoted.err.Violations {
-		d.err.Add(violation)
-	}
+	n := &d.nodes[at]
+	n.kind = unquoted(d.text(at))
+	v, ok := d.scalar(at, field)
+	n.kind = String
 	return v, ok
 }
 
-// unquote makes a string what it says.
-func unquote(n node) node {
+// unquoted is the kind of what a string says.
+func unquoted(text string) Kind {
 	switch {
-	case n.text == "true" || n.text == "false":
-		n.kind = Bool
-	case n.text != "" && numberLength(n.text) == len(n.text):
-		n.kind = Number
+	case text == "true" || text == "false":
+		return Bool
+	case text != "" && numberLength(text) == len(text):
+		return Number
 	}
-	return n
+	return String
 }

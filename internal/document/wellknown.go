@@ -35,19 +35,19 @@ func (d *decoder) duration(at int32, m protoreflect.Message) bool {
 	const expected = `a duration such as "50ms", "1m30s" or "0.05s"`
 	switch {
 	case n.kind == Number:
-		d.fail(at, "expected %s, got %s: add a unit", expected, n.describe())
+		d.fail(at, "expected %s, got %s: add a unit", expected, d.describe(at))
 		return false
 	case n.kind != String:
 		d.mistyped(at, expected)
 		return false
 	}
-	seconds, nanos, ok := parseDuration(n.text)
+	seconds, nanos, ok := parseDuration(d.text(at))
 	switch {
 	case !ok:
 		d.mistyped(at, expected)
 		return false
 	case seconds > maxDurationSeconds || seconds < -maxDurationSeconds:
-		d.fail(at, "duration %s is out of range: at most %ds", shorten(n.text), maxDurationSeconds)
+		d.fail(at, "duration %s is out of range: at most %ds", shorten(d.text(at)), maxDurationSeconds)
 		return false
 	}
 	setSecondsNanos(m, seconds, nanos)
@@ -84,13 +84,13 @@ func (d *decoder) timestamp(at int32, m protoreflect.Message) bool {
 		d.mistyped(at, expected)
 		return false
 	}
-	t, err := time.Parse(time.RFC3339Nano, n.text)
+	t, err := time.Parse(time.RFC3339Nano, d.text(at))
 	if err != nil {
 		d.mistyped(at, expected)
 		return false
 	}
 	if year := t.UTC().Year(); year < 1 || year > 9999 {
-		d.fail(at, "time %s is out of range: from year 1 to 9999", n.text)
+		d.fail(at, "time %s is out of range: from year 1 to 9999", d.text(at))
 		return false
 	}
 	setSecondsNanos(m, t.Unix(), int32(t.Nanosecond())) //nolint:gosec // less than a second

@@ -14,7 +14,7 @@ import (
 const maxExpanded = 1 << 20
 
 // parseYAML reads one YAML document into nodes.
-func parseYAML(text string, o Options) ([]node, error) {
+func parseYAML(text string, o Options) (*tree, error) {
 	if most := o.MaxValues / 4; indicators(text) > most {
 		return nil, failure(0, 0, "more than %d lines and values: write it as JSON", most)
 	}
@@ -30,7 +30,7 @@ func parseYAML(text string, o Options) ([]node, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	return b.nodes, nil
+	return &b.tree, nil
 }
 
 // indicators counts the characters one of which precedes every YAML value but the
@@ -82,8 +82,8 @@ func syntaxError(err error) *Error {
 
 // treeBuilder turns YAML's nodes into ours, aliases expanded.
 type treeBuilder struct {
+	tree
 	options          Options
-	nodes            []node
 	values, expanded int
 	// open are the anchored values around the current one.
 	open map[*yaml.Node]bool
@@ -100,7 +100,8 @@ func (b *treeBuilder) fail(n *yaml.Node, format string, args ...any) {
 
 func (b *treeBuilder) add(n *yaml.Node, kind Kind, text string) int {
 	i := len(b.nodes)
-	b.nodes = append(b.nodes, node{text, int32(n.Line), int32(n.Column), int32(i + 1), kind}) //nolint:gosec // limited by MaxYAMLBytes
+	b.nodes = append(b.nodes, node{line: int32(n.Line), column: int32(n.Column), end: int32(i + 1), kind: kind}) //nolint:gosec // limited by MaxYAMLBytes
+	b.setText(i, text)
 	return i
 }
 
