@@ -1,9 +1,9 @@
 package app
 
 import (
+	"bufio"
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -15,7 +15,8 @@ import (
 
 // writeTable prints an answer for people, within 100 columns for usual names.
 func writeTable(w io.Writer, m proto.Message) error {
-	t := &table{Writer: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
+	out := bufio.NewWriterSize(w, 1<<16) // tabwriter writes cell by cell
+	t := &table{Writer: tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)}
 	switch m := m.(type) {
 	case *poolwrightv1.Plan:
 		t.plan(m)
@@ -26,18 +27,29 @@ func writeTable(w io.Writer, m proto.Message) error {
 	default:
 		return fmt.Errorf("no table for %T", m)
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
 // table keeps the first error of its writer until Flush.
 type table struct {
 	*tabwriter.Writer
+	row []byte
 	err error
 }
 
 func (t *table) line(cells ...string) {
+	t.row = t.row[:0]
+	for i, c := range cells {
+		if i > 0 {
+			t.row = append(t.row, '\t')
+		}
+		t.row = append(t.row, c...)
+	}
 	if t.err == nil {
-		_, t.err = fmt.Fprintln(t.Writer, strings.Join(cells, "\t"))
+		_, t.err = t.Write(append(t.row, '\n'))
 	}
 }
 
