@@ -154,7 +154,7 @@ func newColours(p *Problem) *colours {
 		c.variantNumbers[i] = make([]uint64, len(w.Variants))
 		for j := range w.Variants {
 			v := &w.Variants[j]
-			c.variantNumbers[i][j] = hashOf(3, math.Float64bits(v.Capacity), uint64(v.DevicesPerReplica), uint64(v.NodesPerReplica),
+			c.variantNumbers[i][j] = hashOf(3, math.Float64bits(v.Capacity), uint64(v.DevicesPerReplica), uint64(v.NodesPerReplica)^flag(v.quotaOnly)<<32,
 				uint64(v.MinReplicas), flag(v.MaxReplicas.Limited), uint64(v.MaxReplicas.Value), uint64(v.CurrentReplicas),
 				math.Float64bits(v.SwitchUp), math.Float64bits(v.SwitchDown))
 		}
@@ -190,7 +190,7 @@ func (c *colours) colourWorkloads() {
 		for j := range w.Variants {
 			var places uint64
 			for _, place := range w.Variants[j].Placements {
-				places += hashOf(4, c.pools[place.Pool], math.Float64bits(place.PricePerHour))
+				places += hashOf(4, c.pools[place.Pool], place.bits())
 			}
 			c.variants[i][j] = hashOf(5, c.variantNumbers[i][j], places)
 			all += hashOf(6, c.variants[i][j])
@@ -218,7 +218,7 @@ func (c *colours) colourPools() {
 	for i := range c.problem.Workloads {
 		for j := range c.problem.Workloads[i].Variants {
 			for _, place := range c.problem.Workloads[i].Variants[j].Placements {
-				c.spare[place.Pool] += hashOf(11, c.workloads[i], c.variants[i][j], math.Float64bits(place.PricePerHour))
+				c.spare[place.Pool] += hashOf(11, c.workloads[i], c.variants[i][j], place.bits())
 			}
 		}
 	}
@@ -242,6 +242,11 @@ func (c *colours) splitPools() bool {
 		}
 	}
 	return false
+}
+
+// bits tell prices apart, changed or not.
+func (p *Placement) bits() uint64 {
+	return math.Float64bits(p.PricePerHour) ^ bits.ReverseBytes64(math.Float64bits(p.change))
 }
 
 func flag(b bool) uint64 {

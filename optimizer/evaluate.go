@@ -47,6 +47,9 @@ func (p *Problem) Evaluate(replicas [][][]int) (Evaluation, error) {
 			v := &w.Variants[j]
 			for k, n := range replicas[i][j] {
 				prices = append(prices, float64(n)*v.Placements[k].PricePerHour)
+				if change := v.Placements[k].change; change != 0 {
+					costs = append(costs, float64(n)*change)
+				}
 			}
 			costs = append(costs, v.Switching(counts[j]))
 		}

@@ -31,13 +31,15 @@ type option struct {
 // bruteForce returns the optimum of every level; ok is false if that would take too
 // long.
 func bruteForce(p *Problem, most int) (levels []float64, priorities []int, ok bool) {
-	return bruteForceOf(p, most, func(_ int, alone *Problem, replicas [][]int) *Evaluation {
-		e, err := alone.Evaluate([][][]int{replicas})
-		if err != nil {
-			panic(err)
-		}
-		return &e
-	})
+	return bruteForceOf(p, most, evaluateAlone)
+}
+
+func evaluateAlone(_ int, alone *Problem, replicas [][]int) *Evaluation {
+	e, err := alone.Evaluate([][][]int{replicas})
+	if err != nil {
+		panic(err)
+	}
+	return &e
 }
 
 // bruteForceOf is bruteForce with another evaluation.

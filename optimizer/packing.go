@@ -55,7 +55,7 @@ func partSizes(p *Problem, pool int) []int {
 		for j := range p.Workloads[i].Variants {
 			v := &p.Workloads[i].Variants[j]
 			for _, place := range v.Placements {
-				if part := partOf(v); place.Pool == pool && part > 0 && part < node {
+				if part := partOf(v); place.Pool == pool && part > 0 && part < node && !v.quotaOnly {
 					sizes = append(sizes, part)
 				}
 			}
@@ -150,6 +150,9 @@ func (k *packing) class(part int) int {
 // devices is what a replica of the variant occupies, and part the size of its
 // parts; at or above node they take whole nodes.
 func (k *packing) devices(v *Variant) (devices, part int) {
+	if v.quotaOnly {
+		return 0, 1
+	}
 	if k.node == 0 || v.DevicesPerReplica == 0 {
 		return v.DevicesPerReplica, 1
 	}

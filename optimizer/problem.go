@@ -92,6 +92,9 @@ type Variant struct {
 	SwitchUp, SwitchDown float64
 	// Placements are the pools in which replicas may run, at least one.
 	Placements []Placement
+
+	// quotaOnly: replicas count in quotas, and take no devices of the pool.
+	quotaOnly bool
 }
 
 // Placement is a pool in which replicas of a variant may run.
@@ -100,4 +103,7 @@ type Placement struct {
 	Pool int
 	// PricePerHour is that of one replica, ≥ 0.
 	PricePerHour float64
+
+	// change of the price in the objective; the budget knows only PricePerHour.
+	change float64
 }

@@ -269,7 +269,7 @@ func (b *programBuilder) addVariant(from *Variant, v *variant, w *workload, quot
 	v.places = make([]place, len(from.Placements))
 	for k, placement := range from.Placements {
 		at := &v.places[k]
-		at.price = w.money * placement.PricePerHour
+		at.price = w.money * (placement.PricePerHour + placement.change)
 		devices, part := b.packings[placement.Pool].devices(from)
 		for r, l := range b.poolRows[placement.Pool] {
 			if part >= l.size && devices > 0 {

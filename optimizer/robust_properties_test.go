@@ -110,8 +110,8 @@ func correlated(r *rand.Rand, workloads, scenarios int) (*Problem, []Scenario) {
 		p.Workloads = append(p.Workloads, Workload{
 			Name: fmt.Sprint("w", i), Priority: 1, Demand: 10 + 20*r.Float64(),
 			Variants: []Variant{
-				{Name: "a", Capacity: 1 + 3*r.Float64(), DevicesPerReplica: 1 + r.IntN(2), Placements: []Placement{{0, 1 + r.Float64()}}},
-				{Name: "b", Capacity: 2 + 6*r.Float64(), DevicesPerReplica: 1, Placements: []Placement{{1, 4 + r.Float64()}}},
+				{Name: "a", Capacity: 1 + 3*r.Float64(), DevicesPerReplica: 1 + r.IntN(2), Placements: []Placement{{Pool: 0, PricePerHour: 1 + r.Float64()}}},
+				{Name: "b", Capacity: 2 + 6*r.Float64(), DevicesPerReplica: 1, Placements: []Placement{{Pool: 1, PricePerHour: 4 + r.Float64()}}},
 			},
 		})
 	}
@@ -205,11 +205,11 @@ func TestExposure(t *testing.T) {
 		Workloads: []Workload{
 			{
 				Name: "chat", Priority: 1, Demand: 9,
-				Variants: []Variant{{Name: "v", Capacity: 5, DevicesPerReplica: 1, SwitchUp: 0.5, Placements: []Placement{{0, 2}}}},
+				Variants: []Variant{{Name: "v", Capacity: 5, DevicesPerReplica: 1, SwitchUp: 0.5, Placements: []Placement{{Pool: 0, PricePerHour: 2}}}},
 			},
 			{
 				Name: "batch", Priority: 1, Demand: 3, Penalized: true, UnmetPenalty: 4,
-				Variants: []Variant{{Name: "v", Capacity: 3, DevicesPerReplica: 1, Placements: []Placement{{0, 1}}}},
+				Variants: []Variant{{Name: "v", Capacity: 3, DevicesPerReplica: 1, Placements: []Placement{{Pool: 0, PricePerHour: 1}}}},
 			},
 		},
 	}

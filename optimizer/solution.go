@@ -47,6 +47,8 @@ type Solution struct {
 	Quotas []Usage
 	// BudgetShadowPrice is the saving per unit of additional budget.
 	BudgetShadowPrice float64
+	// Effort is the work of the solve, as Options.Effort counts it.
+	Effort int
 	// Stopped: the caller's stop function ended the search.
 	Stopped bool
 	// Notes are restrictions, in words, under which objective and bound hold.

@@ -239,6 +239,7 @@ func (s *solver) solution(p *Problem) (*Solution, error) {
 		return nil, fmt.Errorf("optimizer: own plan: %w", err)
 	}
 	out.Proof, out.Levels, out.Stopped = Optimal, s.levels, s.budget.stopped
+	out.Effort = s.options.Effort - s.budget.left
 	out.Bound = min(proven(s.money.bound), out.Objective)
 	out.Gap = gapOf(out.Objective, out.Bound)
 	out.Proof = out.proof(max(s.options.RelativeGap, leastGap))
