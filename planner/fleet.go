@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/optimizer/greedy"
 	"github.com/poolwright/poolwright/queueing"
 )
 
@@ -119,6 +120,9 @@ type Objective struct {
 	RelativeGap float64
 	// TimeLimit for the solver, kept by the caller's stop function.
 	TimeLimit time.Duration
+	// Strategy is how the plan is made, and Greedy what InfernoGreedy takes.
+	Strategy Strategy
+	Greedy   greedy.Options
 }
 
 // Price of one replica of v in pool p, per hour.

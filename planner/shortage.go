@@ -26,7 +26,7 @@ func (c *cycle) shortage(i int) string {
 		}
 		stop := c.stops(w, plan, j)
 		if stop == "" {
-			return w.unstopped()
+			return c.unstopped(w)
 		}
 		if j == best {
 			cause = stop
@@ -91,8 +91,10 @@ func (c *cycle) stopsIn(w *Workload, v *Variant, p int) string {
 
 // unstopped names the cause when one more replica could run: it is not worth its
 // price, or of no use alone.
-func (w *Workload) unstopped() string {
+func (c *cycle) unstopped(w *Workload) string {
 	switch {
+	case c.fleet.Objective.Strategy != Optimal:
+		return "strategy"
 	case w.Penalized:
 		return "unmetPenaltyPerRps"
 	case w.Redundancy > 0:

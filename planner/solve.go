@@ -18,18 +18,13 @@ func solveStage(engine lp.Engine) func(*cycle) error {
 			return err
 		}
 		free := held.rest(problem, c.held)
-		solution, err := optimizer.Solve(free, optimizer.Options{
-			RelativeGap: c.fleet.Objective.RelativeGap,
-			Stop:        c.stop,
-			LP:          engine,
-		})
+		solution, err := c.solution(free, engine)
 		if err != nil {
 			return fmt.Errorf("planner: solve: %w", err)
 		}
 		held.addTo(solution, c.held)
 		c.adopt(problem, solution)
-		c.step("", "", fmt.Sprintf("%.6g per hour, bound %.6g", solution.Objective, solution.Bound),
-			fmt.Sprintf("proven within %.3g %%", 100*solution.Gap))
+		c.explainSolution(solution)
 		return nil
 	}
 }

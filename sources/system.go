@@ -72,7 +72,7 @@ func importSystem(tree document.Value) (*poolwrightv1.Fleet, error) {
 	s.readCounts(root)
 	s.readProfiles(root)
 	s.readClasses(root)
-	fleet := &poolwrightv1.Fleet{Pools: s.pools(), Workloads: s.workloads(root)}
+	fleet := &poolwrightv1.Fleet{Pools: s.pools(), Workloads: s.workloads(root), Objective: objective(options)}
 	if err := mistakes.OrNil(); err != nil {
 		slices.SortStableFunc(mistakes.Violations, func(a, b document.Violation) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -100,6 +100,28 @@ func optimizerRecord(root record) record {
 		}
 	}
 	return root
+}
+
+// saturationPolicies are those of the family by its names.
+var saturationPolicies = map[string]poolwrightv1.Objective_SaturationPolicy{
+	"":                   poolwrightv1.Objective_NONE,
+	"None":               poolwrightv1.Objective_NONE,
+	"PriorityExhaustive": poolwrightv1.Objective_PRIORITY_EXHAUSTIVE,
+	"PriorityRoundRobin": poolwrightv1.Objective_PRIORITY_ROUND_ROBIN,
+	"RoundRobin":         poolwrightv1.Objective_ROUND_ROBIN,
+}
+
+// objective is what the family's greedy would do. It is nil where all is as usual.
+func objective(options record) *poolwrightv1.Objective {
+	policy, ok := saturationPolicies[options.text("saturationPolicy")]
+	if !ok {
+		options.reject("saturationPolicy", "must be None, PriorityExhaustive, PriorityRoundRobin or RoundRobin")
+	}
+	delayed := options.flag("delayedBestEffort")
+	if policy == poolwrightv1.Objective_NONE && !delayed {
+		return nil
+	}
+	return &poolwrightv1.Objective{SaturationPolicy: policy, DelayedBestEffort: delayed}
 }
 
 func (s *system) readAccelerators(root record) {

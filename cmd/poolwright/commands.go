@@ -92,6 +92,8 @@ func newQuestion(q app.Question, use, short, example string) *cobra.Command {
 	request.Engine = "go"
 	if q == app.Optimize {
 		addEngine(c, &request.Engine)
+		c.Flags().Var(&request.Strategy, "strategy", "how to plan, in place of the fleet's objective: "+strings.Join(app.Strategies(), ", "))
+		_ = c.RegisterFlagCompletionFunc("strategy", cobra.FixedCompletions(app.Strategies(), cobra.ShellCompDirectiveNoFileComp))
 	}
 	return c
 }

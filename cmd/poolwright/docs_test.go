@@ -41,6 +41,31 @@ func TestDocumentedCalibrations(t *testing.T) {
 	assert.FileExists(t, "residuals.svg")
 }
 
+// Every command on the page about strategies answers what is written beside it.
+func TestDocumentedStrategies(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "strategies.md"))
+	require.NoError(t, err)
+	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.Symlink(examples, "examples"))
+	commands := 0
+	for line := range strings.Lines(string(page)) {
+		command, answer, ok := strings.Cut(line, " # ")
+		if !ok || !strings.HasPrefix(command, "poolwright ") {
+			continue
+		}
+		commands++
+		root := newRoot()
+		root.SetArgs(strings.Fields(command)[1:])
+		var out bytes.Buffer
+		root.SetOut(&out)
+		require.NoError(t, root.ExecuteContext(t.Context()), line)
+		assert.Contains(t, out.String(), strings.TrimSpace(answer), line)
+	}
+	assert.Len(t, app.Strategies(), commands)
+}
+
 // The page lists the devices that are built in.
 func TestDocumentedAccelerators(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "calibration.md"))

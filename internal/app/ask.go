@@ -49,6 +49,8 @@ type Request struct {
 	Format Format
 	// Engine of the linear programs: go, or clp where it is built in.
 	Engine string
+	// Strategy of Optimize.
+	Strategy Strategy
 }
 
 // Ask reads the fleet, answers and prints. The error is an [*InputError] for bad
@@ -63,6 +65,7 @@ func Ask(ctx context.Context, r Request, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return &InputError{err}
 	}
+	r.Strategy.apply(fleet)
 	answer, unmet, err := ask(ctx, service, r.Question, fleet)
 	if err != nil {
 		return err

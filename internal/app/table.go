@@ -94,14 +94,18 @@ func (t *table) plan(m *poolwrightv1.Plan) {
 const provenGap = 1e-8
 
 func summary(m *poolwrightv1.Plan) string {
-	if m.GetProof() == poolwrightv1.Plan_NONE {
-		return fmt.Sprintf("%s at %s per hour", m.GetDemand(), number(m.GetPricePerHour()))
+	proven := m.GetProof() != poolwrightv1.Plan_NONE
+	s := fmt.Sprintf("%s at %s per hour", m.GetDemand(), number(m.GetPricePerHour()))
+	if proven {
+		s = fmt.Sprintf("%s, %s: %s per hour", m.GetProof(), m.GetDemand(), number(m.GetPricePerHour()))
 	}
-	s := fmt.Sprintf("%s, %s: %s per hour", m.GetProof(), m.GetDemand(), number(m.GetPricePerHour()))
 	if extra := m.GetObjective() - m.GetPricePerHour(); extra > 1e-9*m.GetObjective() {
 		s += fmt.Sprintf(", %s with switching and penalties", number(m.GetObjective()))
 	}
-	if m.GetGap() < provenGap {
+	switch {
+	case !proven:
+		return s
+	case m.GetGap() < provenGap:
 		return s + "; no plan is cheaper"
 	}
 	return s + fmt.Sprintf("; no plan is cheaper than %s (gap %.2g %%)", number(m.GetBound()), 100*m.GetGap())

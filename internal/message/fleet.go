@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/optimizer/greedy"
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/queueing"
@@ -54,11 +55,31 @@ type translation struct {
 	pools         []planner.Pool
 }
 
+// strategies and saturations are those of the planner by their names in messages.
+var (
+	strategies = map[poolwrightv1.Objective_Strategy]planner.Strategy{
+		poolwrightv1.Objective_OPTIMAL:        planner.Optimal,
+		poolwrightv1.Objective_INFERNO_GREEDY: planner.InfernoGreedy,
+		poolwrightv1.Objective_KTHENA:         planner.Kthena,
+	}
+	saturations = map[poolwrightv1.Objective_SaturationPolicy]greedy.Saturation{
+		poolwrightv1.Objective_NONE:                 greedy.None,
+		poolwrightv1.Objective_PRIORITY_EXHAUSTIVE:  greedy.PriorityExhaustive,
+		poolwrightv1.Objective_PRIORITY_ROUND_ROBIN: greedy.PriorityRoundRobin,
+		poolwrightv1.Objective_ROUND_ROBIN:          greedy.RoundRobin,
+	}
+)
+
 func objective(m *poolwrightv1.Objective) planner.Objective {
 	o := planner.Objective{
 		BudgetPerHour: m.GetBudgetPerHour(),
 		RelativeGap:   DefaultRelativeGap,
 		TimeLimit:     DefaultTimeLimit,
+		Strategy:      strategies[m.GetStrategy()],
+		Greedy: greedy.Options{
+			Saturation:        saturations[m.GetSaturationPolicy()],
+			DelayedBestEffort: m.GetDelayedBestEffort(),
+		},
 	}
 	if m != nil && m.RelativeGap != nil {
 		o.RelativeGap = m.GetRelativeGap()

@@ -15,6 +15,7 @@ import (
 	"github.com/poolwright/poolwright/internal/document"
 	"github.com/poolwright/poolwright/internal/message"
 	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/optimizer/greedy"
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
@@ -33,6 +34,54 @@ func translate(t *testing.T, text string) planner.Fleet {
 	f, err := message.Fleet(read(t, text))
 	require.NoError(t, err)
 	return f
+}
+
+func TestStrategyOfTheObjective(t *testing.T) {
+	assert.Equal(t, planner.Objective{
+		RelativeGap: 0.001, TimeLimit: time.Second, Strategy: planner.InfernoGreedy,
+		Greedy: greedy.Options{Saturation: greedy.PriorityRoundRobin, DelayedBestEffort: true},
+	}, translate(t, `
+pools: [{accelerator: H100}]
+workloads: [{name: chat, load: {arrivalRate: 1}, variants: [{name: v, accelerator: H100, capacityRps: 1}]}]
+objective: {strategy: INFERNO_GREEDY, saturationPolicy: PRIORITY_ROUND_ROBIN, delayedBestEffort: true}
+`).Objective)
+}
+
+// Every name has its own meaning: none is mapped to the default by omission.
+func TestStrategiesAndPoliciesAreDistinct(t *testing.T) {
+	fleet := func(o *poolwrightv1.Objective) planner.Objective {
+		m := read(t, `
+pools: [{accelerator: H100}]
+workloads: [{name: chat, load: {arrivalRate: 1}, variants: [{name: v, accelerator: H100, capacityRps: 1}]}]
+`)
+		m.Objective = o
+		f, err := message.Fleet(m)
+		require.NoError(t, err)
+		return f.Objective
+	}
+	strategies := map[planner.Strategy]bool{}
+	for number := range poolwrightv1.Objective_Strategy_name {
+		strategies[fleet(&poolwrightv1.Objective{Strategy: poolwrightv1.Objective_Strategy(number)}).Strategy] = true
+	}
+	assert.Len(t, strategies, len(poolwrightv1.Objective_Strategy_name))
+	policies := map[greedy.Saturation]bool{}
+	for number := range poolwrightv1.Objective_SaturationPolicy_name {
+		policies[fleet(&poolwrightv1.Objective{SaturationPolicy: poolwrightv1.Objective_SaturationPolicy(number)}).Greedy.Saturation] = true
+	}
+	assert.Len(t, policies, len(poolwrightv1.Objective_SaturationPolicy_name))
+}
+
+// A plan of which nothing is proven says so, without bound and gap.
+func TestUnprovenPlan(t *testing.T) {
+	d := planner.Decision{
+		Objective: 3, PricePerHour: 2,
+		Solution: &optimizer.Solution{Proof: optimizer.Unproven, Objective: 3, PricePerHour: 2, Gap: 1},
+	}
+	m := message.Plan(&d)
+	assert.Equal(t, poolwrightv1.Plan_NONE, m.GetProof())
+	assert.InDelta(t, 3, m.GetObjective(), 0)
+	assert.Zero(t, m.GetBound())
+	assert.Zero(t, m.GetGap())
 }
 
 func TestDefaults(t *testing.T) {

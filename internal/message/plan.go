@@ -76,11 +76,15 @@ func demand(d optimizer.Demand) poolwrightv1.Plan_Demand {
 }
 
 func proof(m *poolwrightv1.Plan, s *optimizer.Solution) {
-	m.Proof = poolwrightv1.Plan_OPTIMAL
-	if s.Proof == optimizer.Feasible {
+	switch s.Proof {
+	case optimizer.Unproven:
+		return
+	case optimizer.Feasible:
 		m.Proof = poolwrightv1.Plan_FEASIBLE
+	case optimizer.Optimal:
+		m.Proof = poolwrightv1.Plan_OPTIMAL
 	}
-	m.Objective, m.Bound, m.Gap = s.Objective, s.Bound, s.Gap
+	m.Bound, m.Gap = s.Bound, s.Gap
 	m.BudgetShadowPrice = s.BudgetShadowPrice
 	for _, l := range s.Levels {
 		m.Levels = append(m.Levels, &poolwrightv1.PriorityLevel{

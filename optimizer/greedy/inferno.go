@@ -33,11 +33,26 @@ const (
 	RoundRobin
 )
 
+// String is the family's name of the policy.
+func (s Saturation) String() string {
+	switch s {
+	case None:
+		return "None"
+	case PriorityExhaustive:
+		return "PriorityExhaustive"
+	case PriorityRoundRobin:
+		return "PriorityRoundRobin"
+	case RoundRobin:
+		return "RoundRobin"
+	}
+	return fmt.Sprintf("Saturation(%d)", int(s))
+}
+
 // Inferno plans by the greedy of the inferno family. It returns an error only if
 // the problem or the options are not valid.
 func Inferno(p *optimizer.Problem, o Options) (*optimizer.Solution, error) {
 	if o.Saturation < None || o.Saturation > RoundRobin {
-		return nil, fmt.Errorf("greedy: saturation policy %d is not known", o.Saturation)
+		return nil, fmt.Errorf("greedy: saturation policy %d is not known", int(o.Saturation))
 	}
 	m, err := newPlan(p)
 	if err != nil {

@@ -70,16 +70,13 @@ func (m *plan) placements(i, j int) []int {
 	})
 }
 
-// spread places up to n replicas of a variant, the cheapest placement first, and
-// returns how many fit.
-func (m *plan) spread(i, j, n int) int {
-	placed := 0
+// spread places up to n replicas of a variant, the cheapest placement first.
+func (m *plan) spread(i, j, n int) {
 	for _, k := range m.placements(i, j) {
-		fits := min(n-placed, m.headroom.Replicas(i, j, k))
+		fits := min(n, m.headroom.Replicas(i, j, k))
 		m.place(i, j, k, fits)
-		placed += fits
+		n -= fits
 	}
-	return placed
 }
 
 func (m *plan) place(i, j, k, n int) {

@@ -3,6 +3,7 @@ package greedy
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 // read decodes a file of testdata.
 func read(t *testing.T, name string, into any) {
 	t.Helper()
-	data, err := os.ReadFile("testdata/" + name)
+	data, err := fs.ReadFile(os.DirFS("testdata"), name)
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(data, into))
 }

@@ -235,6 +235,118 @@ func (Variant_Role) EnumDescriptor() ([]byte, []int) {
 	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{9, 2}
 }
 
+// Strategy is how a plan is made.
+type Objective_Strategy int32
+
+const (
+	// By the solver, with a proven bound.
+	Objective_OPTIMAL Objective_Strategy = 0
+	// As the greedy of the llm-d/inferno family does. Nothing is proven.
+	Objective_INFERNO_GREEDY Objective_Strategy = 1
+	// By the batches of Kthena for heterogeneous targets, which double. Nothing is
+	// proven.
+	Objective_KTHENA Objective_Strategy = 2
+)
+
+// Enum value maps for Objective_Strategy.
+var (
+	Objective_Strategy_name = map[int32]string{
+		0: "OPTIMAL",
+		1: "INFERNO_GREEDY",
+		2: "KTHENA",
+	}
+	Objective_Strategy_value = map[string]int32{
+		"OPTIMAL":        0,
+		"INFERNO_GREEDY": 1,
+		"KTHENA":         2,
+	}
+)
+
+func (x Objective_Strategy) Enum() *Objective_Strategy {
+	p := new(Objective_Strategy)
+	*p = x
+	return p
+}
+
+func (x Objective_Strategy) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Objective_Strategy) Descriptor() protoreflect.EnumDescriptor {
+	return file_poolwright_v1_fleet_proto_enumTypes[4].Descriptor()
+}
+
+func (Objective_Strategy) Type() protoreflect.EnumType {
+	return &file_poolwright_v1_fleet_proto_enumTypes[4]
+}
+
+func (x Objective_Strategy) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Objective_Strategy.Descriptor instead.
+func (Objective_Strategy) EnumDescriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{13, 0}
+}
+
+// SaturationPolicy says what INFERNO_GREEDY gives to workloads that it cannot serve
+// in full.
+type Objective_SaturationPolicy int32
+
+const (
+	// Nothing.
+	Objective_NONE Objective_SaturationPolicy = 0
+	// By priority, as much as there is of one variant.
+	Objective_PRIORITY_EXHAUSTIVE Objective_SaturationPolicy = 1
+	// One replica in turn within each priority.
+	Objective_PRIORITY_ROUND_ROBIN Objective_SaturationPolicy = 2
+	// One replica in turn over all priorities.
+	Objective_ROUND_ROBIN Objective_SaturationPolicy = 3
+)
+
+// Enum value maps for Objective_SaturationPolicy.
+var (
+	Objective_SaturationPolicy_name = map[int32]string{
+		0: "NONE",
+		1: "PRIORITY_EXHAUSTIVE",
+		2: "PRIORITY_ROUND_ROBIN",
+		3: "ROUND_ROBIN",
+	}
+	Objective_SaturationPolicy_value = map[string]int32{
+		"NONE":                 0,
+		"PRIORITY_EXHAUSTIVE":  1,
+		"PRIORITY_ROUND_ROBIN": 2,
+		"ROUND_ROBIN":          3,
+	}
+)
+
+func (x Objective_SaturationPolicy) Enum() *Objective_SaturationPolicy {
+	p := new(Objective_SaturationPolicy)
+	*p = x
+	return p
+}
+
+func (x Objective_SaturationPolicy) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Objective_SaturationPolicy) Descriptor() protoreflect.EnumDescriptor {
+	return file_poolwright_v1_fleet_proto_enumTypes[5].Descriptor()
+}
+
+func (Objective_SaturationPolicy) Type() protoreflect.EnumType {
+	return &file_poolwright_v1_fleet_proto_enumTypes[5]
+}
+
+func (x Objective_SaturationPolicy) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Objective_SaturationPolicy.Descriptor instead.
+func (Objective_SaturationPolicy) EnumDescriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{13, 1}
+}
+
 // Fleet is the whole problem: pools of accelerators, workloads with the variants
 // that can serve them, and what to aim for. It is the file of `poolwright
 // optimize -f` and the body of POST /v1/optimize. All numbers are finite.
@@ -1498,9 +1610,17 @@ type Objective struct {
 	// Stop when the plan is proven this close to the optimum; absent = 0.001.
 	RelativeGap *float64 `protobuf:"fixed64,2,opt,name=relative_gap,json=relativeGap,proto3,oneof" json:"relative_gap,omitempty"`
 	// Stop after this time with the best plan found, an hour at most; absent = 1s.
-	TimeLimit     *durationpb.Duration `protobuf:"bytes,3,opt,name=time_limit,json=timeLimit,proto3" json:"time_limit,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	TimeLimit *durationpb.Duration `protobuf:"bytes,3,opt,name=time_limit,json=timeLimit,proto3" json:"time_limit,omitempty"`
+	// How the plan is made. The others than OPTIMAL are for comparison and
+	// compatibility; relative_gap and time_limit mean nothing to them.
+	Strategy Objective_Strategy `protobuf:"varint,4,opt,name=strategy,proto3,enum=poolwright.v1.Objective_Strategy" json:"strategy,omitempty"`
+	// For INFERNO_GREEDY only.
+	SaturationPolicy Objective_SaturationPolicy `protobuf:"varint,5,opt,name=saturation_policy,json=saturationPolicy,proto3,enum=poolwright.v1.Objective_SaturationPolicy" json:"saturation_policy,omitempty"`
+	// For INFERNO_GREEDY only: workloads that cannot be served in full get their share
+	// after all priorities had their turn, and not after each priority.
+	DelayedBestEffort bool `protobuf:"varint,6,opt,name=delayed_best_effort,json=delayedBestEffort,proto3" json:"delayed_best_effort,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *Objective) Reset() {
@@ -1552,6 +1672,27 @@ func (x *Objective) GetTimeLimit() *durationpb.Duration {
 		return x.TimeLimit
 	}
 	return nil
+}
+
+func (x *Objective) GetStrategy() Objective_Strategy {
+	if x != nil {
+		return x.Strategy
+	}
+	return Objective_OPTIMAL
+}
+
+func (x *Objective) GetSaturationPolicy() Objective_SaturationPolicy {
+	if x != nil {
+		return x.SaturationPolicy
+	}
+	return Objective_NONE
+}
+
+func (x *Objective) GetDelayedBestEffort() bool {
+	if x != nil {
+		return x.DelayedBestEffort
+	}
+	return false
 }
 
 var File_poolwright_v1_fleet_proto protoreflect.FileDescriptor
@@ -1705,13 +1846,26 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\vapi_version\x18\x01 \x01(\tR\n" +
 	"apiVersion\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
-	"\x04name\x18\x03 \x01(\tR\x04name\"\xe7\x01\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\"\xdd\x04\n" +
 	"\tObjective\x12?\n" +
 	"\x0fbudget_per_hour\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\xa2\x94\x1amB)\x00\x00\x00\x00\x00\x00\x00\x00R\rbudgetPerHour\x12?\n" +
 	"\frelative_gap\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x11\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\vrelativeGap\x88\x01\x01\x12G\n" +
 	"\n" +
 	"time_limit\x18\x03 \x01(\v2\x19.google.protobuf.DurationB\r\xbaH\n" +
-	"\xaa\x01\a\"\x03\b\x90\x1c*\x00R\ttimeLimitB\x0f\n" +
+	"\xaa\x01\a\"\x03\b\x90\x1c*\x00R\ttimeLimit\x12G\n" +
+	"\bstrategy\x18\x04 \x01(\x0e2!.poolwright.v1.Objective.StrategyB\b\xbaH\x05\x82\x01\x02\x10\x01R\bstrategy\x12`\n" +
+	"\x11saturation_policy\x18\x05 \x01(\x0e2).poolwright.v1.Objective.SaturationPolicyB\b\xbaH\x05\x82\x01\x02\x10\x01R\x10saturationPolicy\x12.\n" +
+	"\x13delayed_best_effort\x18\x06 \x01(\bR\x11delayedBestEffort\"7\n" +
+	"\bStrategy\x12\v\n" +
+	"\aOPTIMAL\x10\x00\x12\x12\n" +
+	"\x0eINFERNO_GREEDY\x10\x01\x12\n" +
+	"\n" +
+	"\x06KTHENA\x10\x02\"`\n" +
+	"\x10SaturationPolicy\x12\b\n" +
+	"\x04NONE\x10\x00\x12\x17\n" +
+	"\x13PRIORITY_EXHAUSTIVE\x10\x01\x12\x18\n" +
+	"\x14PRIORITY_ROUND_ROBIN\x10\x02\x12\x0f\n" +
+	"\vROUND_ROBIN\x10\x03B\x0f\n" +
 	"\r_relative_gapBCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
 
 var (
@@ -1726,64 +1880,68 @@ func file_poolwright_v1_fleet_proto_rawDescGZIP() []byte {
 	return file_poolwright_v1_fleet_proto_rawDescData
 }
 
-var file_poolwright_v1_fleet_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_poolwright_v1_fleet_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
 var file_poolwright_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_poolwright_v1_fleet_proto_goTypes = []any{
-	(Workload_Mixing)(0),        // 0: poolwright.v1.Workload.Mixing
-	(Variant_ServiceModel)(0),   // 1: poolwright.v1.Variant.ServiceModel
-	(Variant_PrefillMode)(0),    // 2: poolwright.v1.Variant.PrefillMode
-	(Variant_Role)(0),           // 3: poolwright.v1.Variant.Role
-	(*Fleet)(nil),               // 4: poolwright.v1.Fleet
-	(*Pool)(nil),                // 5: poolwright.v1.Pool
-	(*Growth)(nil),              // 6: poolwright.v1.Growth
-	(*Workload)(nil),            // 7: poolwright.v1.Workload
-	(*Load)(nil),                // 8: poolwright.v1.Load
-	(*RequestShape)(nil),        // 9: poolwright.v1.RequestShape
-	(*SLO)(nil),                 // 10: poolwright.v1.SLO
-	(*LatencyLimits)(nil),       // 11: poolwright.v1.LatencyLimits
-	(*QuantileLimit)(nil),       // 12: poolwright.v1.QuantileLimit
-	(*Variant)(nil),             // 13: poolwright.v1.Variant
-	(*Profile)(nil),             // 14: poolwright.v1.Profile
-	(*SwitchingCost)(nil),       // 15: poolwright.v1.SwitchingCost
-	(*ScaleTarget)(nil),         // 16: poolwright.v1.ScaleTarget
-	(*Objective)(nil),           // 17: poolwright.v1.Objective
-	nil,                         // 18: poolwright.v1.Pool.QuotasEntry
-	(*durationpb.Duration)(nil), // 19: google.protobuf.Duration
+	(Workload_Mixing)(0),            // 0: poolwright.v1.Workload.Mixing
+	(Variant_ServiceModel)(0),       // 1: poolwright.v1.Variant.ServiceModel
+	(Variant_PrefillMode)(0),        // 2: poolwright.v1.Variant.PrefillMode
+	(Variant_Role)(0),               // 3: poolwright.v1.Variant.Role
+	(Objective_Strategy)(0),         // 4: poolwright.v1.Objective.Strategy
+	(Objective_SaturationPolicy)(0), // 5: poolwright.v1.Objective.SaturationPolicy
+	(*Fleet)(nil),                   // 6: poolwright.v1.Fleet
+	(*Pool)(nil),                    // 7: poolwright.v1.Pool
+	(*Growth)(nil),                  // 8: poolwright.v1.Growth
+	(*Workload)(nil),                // 9: poolwright.v1.Workload
+	(*Load)(nil),                    // 10: poolwright.v1.Load
+	(*RequestShape)(nil),            // 11: poolwright.v1.RequestShape
+	(*SLO)(nil),                     // 12: poolwright.v1.SLO
+	(*LatencyLimits)(nil),           // 13: poolwright.v1.LatencyLimits
+	(*QuantileLimit)(nil),           // 14: poolwright.v1.QuantileLimit
+	(*Variant)(nil),                 // 15: poolwright.v1.Variant
+	(*Profile)(nil),                 // 16: poolwright.v1.Profile
+	(*SwitchingCost)(nil),           // 17: poolwright.v1.SwitchingCost
+	(*ScaleTarget)(nil),             // 18: poolwright.v1.ScaleTarget
+	(*Objective)(nil),               // 19: poolwright.v1.Objective
+	nil,                             // 20: poolwright.v1.Pool.QuotasEntry
+	(*durationpb.Duration)(nil),     // 21: google.protobuf.Duration
 }
 var file_poolwright_v1_fleet_proto_depIdxs = []int32{
-	5,  // 0: poolwright.v1.Fleet.pools:type_name -> poolwright.v1.Pool
-	7,  // 1: poolwright.v1.Fleet.workloads:type_name -> poolwright.v1.Workload
-	17, // 2: poolwright.v1.Fleet.objective:type_name -> poolwright.v1.Objective
-	18, // 3: poolwright.v1.Pool.quotas:type_name -> poolwright.v1.Pool.QuotasEntry
-	6,  // 4: poolwright.v1.Pool.growable:type_name -> poolwright.v1.Growth
-	19, // 5: poolwright.v1.Growth.delay:type_name -> google.protobuf.Duration
-	8,  // 6: poolwright.v1.Workload.load:type_name -> poolwright.v1.Load
-	10, // 7: poolwright.v1.Workload.slo:type_name -> poolwright.v1.SLO
+	7,  // 0: poolwright.v1.Fleet.pools:type_name -> poolwright.v1.Pool
+	9,  // 1: poolwright.v1.Fleet.workloads:type_name -> poolwright.v1.Workload
+	19, // 2: poolwright.v1.Fleet.objective:type_name -> poolwright.v1.Objective
+	20, // 3: poolwright.v1.Pool.quotas:type_name -> poolwright.v1.Pool.QuotasEntry
+	8,  // 4: poolwright.v1.Pool.growable:type_name -> poolwright.v1.Growth
+	21, // 5: poolwright.v1.Growth.delay:type_name -> google.protobuf.Duration
+	10, // 6: poolwright.v1.Workload.load:type_name -> poolwright.v1.Load
+	12, // 7: poolwright.v1.Workload.slo:type_name -> poolwright.v1.SLO
 	0,  // 8: poolwright.v1.Workload.mixing:type_name -> poolwright.v1.Workload.Mixing
-	13, // 9: poolwright.v1.Workload.variants:type_name -> poolwright.v1.Variant
-	9,  // 10: poolwright.v1.Load.shapes:type_name -> poolwright.v1.RequestShape
-	11, // 11: poolwright.v1.SLO.ttft:type_name -> poolwright.v1.LatencyLimits
-	11, // 12: poolwright.v1.SLO.itl:type_name -> poolwright.v1.LatencyLimits
-	19, // 13: poolwright.v1.LatencyLimits.mean:type_name -> google.protobuf.Duration
-	19, // 14: poolwright.v1.LatencyLimits.p50:type_name -> google.protobuf.Duration
-	19, // 15: poolwright.v1.LatencyLimits.p90:type_name -> google.protobuf.Duration
-	19, // 16: poolwright.v1.LatencyLimits.p95:type_name -> google.protobuf.Duration
-	19, // 17: poolwright.v1.LatencyLimits.p99:type_name -> google.protobuf.Duration
-	12, // 18: poolwright.v1.LatencyLimits.quantiles:type_name -> poolwright.v1.QuantileLimit
-	19, // 19: poolwright.v1.QuantileLimit.limit:type_name -> google.protobuf.Duration
-	14, // 20: poolwright.v1.Variant.profile:type_name -> poolwright.v1.Profile
+	15, // 9: poolwright.v1.Workload.variants:type_name -> poolwright.v1.Variant
+	11, // 10: poolwright.v1.Load.shapes:type_name -> poolwright.v1.RequestShape
+	13, // 11: poolwright.v1.SLO.ttft:type_name -> poolwright.v1.LatencyLimits
+	13, // 12: poolwright.v1.SLO.itl:type_name -> poolwright.v1.LatencyLimits
+	21, // 13: poolwright.v1.LatencyLimits.mean:type_name -> google.protobuf.Duration
+	21, // 14: poolwright.v1.LatencyLimits.p50:type_name -> google.protobuf.Duration
+	21, // 15: poolwright.v1.LatencyLimits.p90:type_name -> google.protobuf.Duration
+	21, // 16: poolwright.v1.LatencyLimits.p95:type_name -> google.protobuf.Duration
+	21, // 17: poolwright.v1.LatencyLimits.p99:type_name -> google.protobuf.Duration
+	14, // 18: poolwright.v1.LatencyLimits.quantiles:type_name -> poolwright.v1.QuantileLimit
+	21, // 19: poolwright.v1.QuantileLimit.limit:type_name -> google.protobuf.Duration
+	16, // 20: poolwright.v1.Variant.profile:type_name -> poolwright.v1.Profile
 	1,  // 21: poolwright.v1.Variant.service_model:type_name -> poolwright.v1.Variant.ServiceModel
 	2,  // 22: poolwright.v1.Variant.prefill_mode:type_name -> poolwright.v1.Variant.PrefillMode
 	3,  // 23: poolwright.v1.Variant.role:type_name -> poolwright.v1.Variant.Role
-	19, // 24: poolwright.v1.Variant.startup:type_name -> google.protobuf.Duration
-	15, // 25: poolwright.v1.Variant.switching_cost:type_name -> poolwright.v1.SwitchingCost
-	16, // 26: poolwright.v1.Variant.scale_target:type_name -> poolwright.v1.ScaleTarget
-	19, // 27: poolwright.v1.Objective.time_limit:type_name -> google.protobuf.Duration
-	28, // [28:28] is the sub-list for method output_type
-	28, // [28:28] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	21, // 24: poolwright.v1.Variant.startup:type_name -> google.protobuf.Duration
+	17, // 25: poolwright.v1.Variant.switching_cost:type_name -> poolwright.v1.SwitchingCost
+	18, // 26: poolwright.v1.Variant.scale_target:type_name -> poolwright.v1.ScaleTarget
+	21, // 27: poolwright.v1.Objective.time_limit:type_name -> google.protobuf.Duration
+	4,  // 28: poolwright.v1.Objective.strategy:type_name -> poolwright.v1.Objective.Strategy
+	5,  // 29: poolwright.v1.Objective.saturation_policy:type_name -> poolwright.v1.Objective.SaturationPolicy
+	30, // [30:30] is the sub-list for method output_type
+	30, // [30:30] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_fleet_proto_init() }
@@ -1801,7 +1959,7 @@ func file_poolwright_v1_fleet_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_poolwright_v1_fleet_proto_rawDesc), len(file_poolwright_v1_fleet_proto_rawDesc)),
-			NumEnums:      4,
+			NumEnums:      6,
 			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,

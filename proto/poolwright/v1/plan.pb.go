@@ -30,7 +30,8 @@ const (
 	Plan_OPTIMAL Plan_Proof = 0
 	// A limit was reached first.
 	Plan_FEASIBLE Plan_Proof = 1
-	// Nothing was optimised (Evaluate).
+	// Nothing was proven: the fleet as it stands (Evaluate), or a strategy other than
+	// OPTIMAL.
 	Plan_NONE Plan_Proof = 2
 )
 
@@ -140,9 +141,10 @@ type Plan struct {
 	Objective float64 `protobuf:"fixed64,3,opt,name=objective,proto3" json:"objective,omitempty"`
 	// Price of the replicas, per hour.
 	PricePerHour float64 `protobuf:"fixed64,4,opt,name=price_per_hour,json=pricePerHour,proto3" json:"price_per_hour,omitempty"`
-	// Proven lower bound on the objective, given that no more demand is unmet.
+	// Proven lower bound on the objective, given that no more demand is unmet; 0 where
+	// nothing was proven.
 	Bound float64 `protobuf:"fixed64,5,opt,name=bound,proto3" json:"bound,omitempty"`
-	// (objective − bound) / objective.
+	// (objective − bound) / objective; 0 where nothing was proven.
 	Gap float64 `protobuf:"fixed64,6,opt,name=gap,proto3" json:"gap,omitempty"`
 	// Unmet demand by priority, where the plan leaves some or could not prove
 	// that it must not.
@@ -489,8 +491,9 @@ type WorkloadPlan struct {
 	// What binds. Of one replica: a limit of the SLO such as ttft.p95, saturation,
 	// capacityRps, maxQueue or kvCacheTokens. Of the plan: minReplicas, maxReplicas
 	// (of a variant), mixing, redundancy, pool/<name>, nodes of pool/<name>,
-	// quota/<namespace>/<pool>, budget, unmetPenaltyPerRps or the search limit. Of a
-	// fleet as it stands: currentReplicas. Of the loop: observation.
+	// quota/<namespace>/<pool>, budget, unmetPenaltyPerRps, strategy (one other than
+	// OPTIMAL) or the search limit. Of a fleet as it stands: currentReplicas. Of the
+	// loop: observation.
 	Binding string `protobuf:"bytes,5,opt,name=binding,proto3" json:"binding,omitempty"`
 	// Why the plan is as it is, in words.
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`

@@ -1,0 +1,61 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/optimizer/greedy"
+	"github.com/poolwright/poolwright/optimizer/lp"
+)
+
+// Strategy is how a plan is made.
+type Strategy int
+
+const (
+	// Optimal: by the solver, with a proven bound.
+	Optimal Strategy = iota
+	// InfernoGreedy: by [greedy.Inferno].
+	InfernoGreedy
+	// Kthena: by [greedy.Kthena], with batches that double.
+	Kthena
+)
+
+// solution plans p by the strategy of the fleet.
+func (c *cycle) solution(p *optimizer.Problem, engine lp.Engine) (*optimizer.Solution, error) {
+	switch o := &c.fleet.Objective; o.Strategy {
+	case InfernoGreedy:
+		return greedy.Inferno(p, o.Greedy)
+	case Kthena:
+		return greedy.Kthena(p, greedy.DefaultExpansionRate)
+	case Optimal:
+	}
+	return optimizer.Solve(p, optimizer.Options{RelativeGap: c.fleet.Objective.RelativeGap, Stop: c.stop, LP: engine})
+}
+
+// explainSolution says what the solution costs and how it was made.
+func (c *cycle) explainSolution(s *optimizer.Solution) {
+	by := c.fleet.Objective.madeBy()
+	if by == "" {
+		c.step("", "", fmt.Sprintf("%.6g per hour, bound %.6g", s.Objective, s.Bound),
+			fmt.Sprintf("proven within %.3g %%", 100*s.Gap))
+		return
+	}
+	c.decision.Notes = append([]string{"planned by the " + by + "; nothing is proven"}, c.decision.Notes...)
+	c.step("", "", fmt.Sprintf("%.6g per hour", s.Objective), by+"; nothing is proven")
+}
+
+// madeBy names what made the plan, empty for the solver.
+func (o *Objective) madeBy() string {
+	switch o.Strategy {
+	case Optimal:
+	case InfernoGreedy:
+		by := "greedy of the inferno family, saturation policy " + o.Greedy.Saturation.String()
+		if o.Greedy.DelayedBestEffort {
+			by += ", delayed best effort"
+		}
+		return by
+	case Kthena:
+		return "batches of Kthena"
+	}
+	return ""
+}
