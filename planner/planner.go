@@ -82,7 +82,7 @@ func run(stages []stage, s Snapshot, m Memory, stop func() bool) (Decision, Memo
 	}
 	c.decision.At = s.Now
 	c.decision.Fleet = c.fleet
-	return c.decision, Memory{sizes: c.sizer.next}, nil
+	return c.decision, c.sizer.memory(), nil
 }
 
 // step appends to the decision's trail.
@@ -94,13 +94,18 @@ func (c *cycle) step(subject, before, after, reason string) {
 
 // size is the stage that computes the capacity of every variant.
 func size(c *cycle) error {
+	sizings := make([][]int, len(c.fleet.Workloads))
+	for i := range c.fleet.Workloads {
+		sizings[i] = c.sizer.add(&c.fleet.Workloads[i])
+	}
+	c.sizer.run()
 	var errs []error
 	c.sizes = make([][]Size, len(c.fleet.Workloads))
 	for i := range c.fleet.Workloads {
 		w := &c.fleet.Workloads[i]
 		c.sizes[i] = make([]Size, len(w.Variants))
 		for j := range w.Variants {
-			s, err := c.sizer.size(w, &w.Variants[j])
+			s, err := c.sizer.size(&w.Variants[j], sizings[i][j])
 			if err != nil {
 				errs = append(errs, &VariantError{Workload: i, Variant: j, Err: err})
 				continue

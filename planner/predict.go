@@ -1,21 +1,29 @@
 package planner
 
-import "github.com/poolwright/poolwright/queueing"
+import (
+	"github.com/poolwright/poolwright/internal/parallel"
+	"github.com/poolwright/poolwright/queueing"
+)
+
+// predictionBlock is how many workloads go to a processor at a time.
+const predictionBlock = 16
 
 // predict is the stage that computes the performance of the planned replicas at
 // the traffic that each gets.
 func predict(c *cycle) error {
-	for i := range c.decision.Plans {
-		plan := &c.decision.Plans[i]
-		if plan.Held {
-			continue
+	parallel.Blocks(len(c.decision.Plans), predictionBlock, func(_, from, to int) {
+		for i := from; i < to; i++ {
+			plan := &c.decision.Plans[i]
+			if plan.Held {
+				continue
+			}
+			traffic := plan.Served
+			if c.decision.Solution == nil {
+				traffic = c.fleet.Workloads[i].ArrivalRate // a fleet as it stands gets all of it
+			}
+			plan.Prediction = plan.predict(traffic)
 		}
-		traffic := plan.Served
-		if c.decision.Solution == nil {
-			traffic = c.fleet.Workloads[i].ArrivalRate // a fleet as it stands gets all of it
-		}
-		plan.Prediction = plan.predict(traffic)
-	}
+	})
 	return nil
 }
 

@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 
+	"github.com/poolwright/poolwright/internal/parallel"
 	"github.com/poolwright/poolwright/queueing"
 )
 
@@ -32,34 +33,84 @@ type sizeKey struct {
 	slo     string
 }
 
-// sizer sizes variants and remembers the sizes of the last cycle.
+// sizer sizes variants, equal ones once, and remembers the sizes of the last cycle.
 type sizer struct {
-	last, next map[sizeKey]Size
+	last    map[sizeKey]Size
+	index   map[sizeKey]int // into sizings
+	sizings []sizing
+}
+
+// sizing is the size of all variants with one key.
+type sizing struct {
+	key   sizeKey
+	slo   queueing.SLO
+	known bool
+	size  Size
+	// err is that of a profile or shape out of its range.
+	err error
 }
 
 func newSizer(m Memory) *sizer {
-	return &sizer{last: m.sizes, next: make(map[sizeKey]Size)}
+	return &sizer{last: m.sizes, index: make(map[sizeKey]int)}
 }
 
-// size returns the capacity of one replica of v. The error is that of a profile
-// or shape out of its range.
-func (s *sizer) size(w *Workload, v *Variant) (Size, error) {
-	if v.Replica == nil {
+// declared is the index of variants whose capacity needs no sizing.
+const declared = -1
+
+// add notes the variants of a workload as ones to size, and returns the indices of
+// their sizings.
+func (s *sizer) add(w *Workload) []int {
+	slo := fmt.Sprint(w.SLO.Limits)
+	indices := make([]int, len(w.Variants))
+	for j := range w.Variants {
+		v := &w.Variants[j]
+		if v.Replica == nil {
+			indices[j] = declared
+			continue
+		}
+		key := sizeKey{*v.Replica, w.Shape, slo}
+		i, ok := s.index[key]
+		if !ok {
+			i = len(s.sizings)
+			s.index[key] = i
+			size, known := s.last[key]
+			s.sizings = append(s.sizings, sizing{key: key, slo: w.SLO, size: size, known: known})
+		}
+		indices[j] = i
+	}
+	return indices
+}
+
+// sizingBlock is how many sizings go to a processor at a time.
+const sizingBlock = 8
+
+// run sizes what is not yet known.
+func (s *sizer) run() {
+	parallel.Blocks(len(s.sizings), sizingBlock, func(_, from, to int) {
+		for i := from; i < to; i++ {
+			if z := &s.sizings[i]; !z.known {
+				z.size, z.err = compute(&z.key.replica, z.key.shape, z.slo)
+			}
+		}
+	})
+}
+
+// size returns the capacity of one replica of v, whose sizing has an index. The error
+// is that of a profile or shape out of its range.
+func (s *sizer) size(v *Variant, index int) (Size, error) {
+	if index == declared {
 		return Size{Capacity: v.Capacity, Served: v.Capacity, Binding: "capacityRps"}, nil
 	}
-	key := sizeKey{*v.Replica, w.Shape, fmt.Sprint(w.SLO.Limits)}
-	if size, ok := s.next[key]; ok {
-		return size, nil
+	return s.sizings[index].size, s.sizings[index].err
+}
+
+// memory is what the next cycle needs not size again.
+func (s *sizer) memory() Memory {
+	sizes := make(map[sizeKey]Size, len(s.sizings))
+	for i := range s.sizings {
+		sizes[s.sizings[i].key] = s.sizings[i].size
 	}
-	size, ok := s.last[key]
-	if !ok {
-		var err error
-		if size, err = compute(v.Replica, w.Shape, w.SLO); err != nil {
-			return Size{}, err
-		}
-	}
-	s.next[key] = size
-	return size, nil
+	return Memory{sizes: sizes}
 }
 
 // A request that finds no waiting place gets no first token at all, so a replica

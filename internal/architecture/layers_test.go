@@ -14,13 +14,14 @@ type layer struct {
 }
 
 var (
-	kernels = []string{"calibration", "forecast", "optimizer", "optimizer/greedy", "optimizer/lp", "policy", "queueing"}
+	kernels = []string{"calibration", "forecast", "internal/parallel", "optimizer", "optimizer/greedy", "optimizer/lp", "policy", "queueing"}
 	pure    = slices.Concat(kernels, []string{"planner"})
 	schema  = []string{"internal/document", "internal/message", "proto/poolwright/v1"}
 )
 
 var layers = []layer{
 	// The pure core.
+	{folder: "internal/parallel", core: true},
 	{folder: "queueing", core: true},
 	{folder: "forecast", core: true},
 	{folder: "policy", core: true},
@@ -33,7 +34,7 @@ var layers = []layer{
 
 	// The schema and its translation.
 	{folder: "proto/poolwright/v1"},
-	{folder: "internal/document"},
+	{folder: "internal/document", may: []string{"internal/parallel"}},
 	{folder: "internal/plot"},
 	{folder: "internal/instance", may: []string{"optimizer"}},
 	{folder: "internal/message", may: slices.Concat(pure, []string{"internal/document", "proto/poolwright/v1"})},
