@@ -15,6 +15,34 @@ type Headroom struct {
 	counts [][]int
 }
 
+// Limit is one limit of a problem.
+type Limit struct {
+	Kind LimitKind
+	// Index is that of the pool, quota, workload or variant.
+	Index int
+}
+
+// LimitKind is what a limit is on.
+type LimitKind int
+
+const (
+	// PoolLimits are the capacities of pools.
+	PoolLimits LimitKind = iota
+	// QuotaLimits are the quotas of namespaces.
+	QuotaLimits
+	// BudgetLimit is the budget.
+	BudgetLimit
+	// NodeLimits are pools with enough devices free, but not on nodes as a replica
+	// needs them.
+	NodeLimits
+	// WorkloadMaximum is the most replicas of a workload.
+	WorkloadMaximum
+	// VariantMaximum is the most replicas of a variant.
+	VariantMaximum
+	// SingleMixing is that of a workload with another variant in use.
+	SingleMixing
+)
+
 // NewHeadroom returns the headroom of a plan without replicas.
 func NewHeadroom(p *Problem) *Headroom {
 	h := &Headroom{
@@ -34,6 +62,25 @@ func (h *Headroom) Counts(w int) []int { return h.counts[w] }
 // Replicas is how many more replicas of variant v of workload w fit in its placement
 // k, at most 2^26.
 func (h *Headroom) Replicas(w, v, k int) int {
+	n := int(unlimited)
+	h.rooms(w, v, k, func(_ Limit, room int) { n = min(n, room) })
+	return max(0, n)
+}
+
+// Stops are the limits that one more replica of variant v of workload w in its
+// placement k would break: maximums first, then pool, quota and budget.
+func (h *Headroom) Stops(w, v, k int) []Limit {
+	var stops []Limit
+	h.rooms(w, v, k, func(limit Limit, room int) {
+		if room < 1 {
+			stops = append(stops, limit)
+		}
+	})
+	return stops
+}
+
+// rooms tells how many more replicas each limit has room for.
+func (h *Headroom) rooms(w, v, k int, tell func(limit Limit, room int)) {
 	workload := &h.problem.Workloads[w]
 	variant := &workload.Variants[v]
 	total, others := 0, 0
@@ -43,24 +90,23 @@ func (h *Headroom) Replicas(w, v, k int) int {
 			others += n
 		}
 	}
-	if workload.Mixing == Single && others > 0 {
-		return 0
-	}
-	n := int(unlimited)
 	if most := workload.MaxReplicas; most.Limited {
-		n = min(n, most.Value-total)
+		tell(Limit{Kind: WorkloadMaximum, Index: w}, most.Value-total)
 	}
 	if most := variant.MaxReplicas; most.Limited {
-		n = min(n, most.Value-h.counts[w][v])
+		tell(Limit{Kind: VariantMaximum, Index: v}, most.Value-h.counts[w][v])
+	}
+	if workload.Mixing == Single && others > 0 {
+		tell(Limit{Kind: SingleMixing, Index: w}, 0)
 	}
 	place := variant.Placements[k]
 	if h.problem.Pools[place.Pool].Limited {
-		n = min(n, h.pools[place.Pool].room(variant))
+		tell(h.pools[place.Pool].room(variant, place.Pool))
 	}
 	if q, ok := h.quotaOf[quotaKey{workload.Namespace, place.Pool}]; ok && variant.DevicesPerReplica > 0 {
-		n = min(n, (h.problem.Quotas[q].Capacity-h.quotas[q])/variant.DevicesPerReplica)
+		tell(Limit{Kind: QuotaLimits, Index: q}, (h.problem.Quotas[q].Capacity-h.quotas[q])/variant.DevicesPerReplica)
 	}
-	return max(0, min(n, h.affordable(place.PricePerHour)))
+	tell(Limit{Kind: BudgetLimit}, h.affordable(place.PricePerHour))
 }
 
 // affordable is the number of replicas that the rest of the budget pays for, within
@@ -86,19 +132,28 @@ func (h *Headroom) Place(w, v, k, n int) {
 	h.spent += float64(n) * place.PricePerHour
 }
 
-// room is how many more replicas of a variant the pool takes.
-func (u *poolUse) room(v *Variant) int {
+// room is how many more replicas of a variant pool g takes, and whether it is its
+// devices or its nodes that limit them.
+func (u *poolUse) room(v *Variant, g int) (Limit, int) {
 	devices, part := u.packing.devices(v)
-	n := int(unlimited)
+	limit, n := Limit{Kind: PoolLimits, Index: g}, int(unlimited)
 	if devices == 0 {
-		return n
+		return limit, n
 	}
 	for r, row := range u.limits {
 		if part >= row.size {
 			n = min(n, (row.devices-u.used[r])/devices)
 		}
 	}
-	return n
+	if n < 1 && u.free() >= v.DevicesPerReplica {
+		limit.Kind = NodeLimits
+	}
+	return limit, n
+}
+
+// free is the number of devices that no replica occupies.
+func (u *poolUse) free() int {
+	return u.packing.whole + u.packing.rest - u.used[0]
 }
 
 // quotaKey finds the quota of a namespace in a pool.

@@ -38,6 +38,7 @@ func TestHeadroomIsExact(t *testing.T) {
 				require.NotEmpty(t, violations(), at)
 				replicas[i][j][k] -= room + 1
 			}
+			require.Equal(t, room == 0, len(h.Stops(i, j, k)) > 0, at)
 			n := r.IntN(min(room, 20) + 1)
 			h.Place(i, j, k, n)
 			replicas[i][j][k] += n
@@ -61,4 +62,35 @@ func TestHeadroomSpendsTheWholeBudget(t *testing.T) {
 	require.Equal(t, 3, h.Replicas(0, 0, 0))
 	h.Place(0, 0, 0, 3)
 	require.Zero(t, h.Replicas(0, 0, 0))
+}
+
+func TestStopsNameEveryLimit(t *testing.T) {
+	one := Bound{Limited: true, Value: 1}
+	p := &Problem{
+		Pools:         []Pool{{Name: "g", Limited: true, Capacity: 12, DevicesPerNode: 8}},
+		Quotas:        []Quota{{Namespace: "a", Capacity: 12}},
+		BudgetPerHour: 5,
+		Workloads: []Workload{{
+			Name: "w", Namespace: "a", Priority: 1, Mixing: Single, MaxReplicas: one,
+			Variants: []Variant{
+				{Name: "v", Capacity: 1, DevicesPerReplica: 8, MaxReplicas: one, Placements: []Placement{{PricePerHour: 4}}},
+				{Name: "small", Capacity: 1, DevicesPerReplica: 4, Placements: []Placement{{PricePerHour: 1}}},
+			},
+		}, {
+			Name: "spread", Namespace: "b", Priority: 1,
+			Variants: []Variant{{Name: "v", Capacity: 1, DevicesPerReplica: 4, NodesPerReplica: 4, Placements: []Placement{{PricePerHour: 0.5}}}},
+		}, {
+			Name: "whole", Namespace: "b", Priority: 1,
+			Variants: []Variant{{Name: "v", Capacity: 1, DevicesPerReplica: 12, Placements: []Placement{{PricePerHour: 0.5}}}},
+		}},
+	}
+	h := NewHeadroom(p)
+	require.Empty(t, h.Stops(0, 0, 0))
+	h.Place(0, 0, 0, 1)
+	require.Equal(t, []Limit{
+		{WorkloadMaximum, 0}, {VariantMaximum, 0}, {Kind: PoolLimits}, {Kind: QuotaLimits}, {Kind: BudgetLimit},
+	}, h.Stops(0, 0, 0))
+	require.Equal(t, []Limit{{WorkloadMaximum, 0}, {SingleMixing, 0}}, h.Stops(0, 1, 0))
+	require.Empty(t, h.Stops(1, 0, 0))
+	require.Equal(t, []Limit{{Kind: NodeLimits}}, NewHeadroom(p).Stops(2, 0, 0), "12 devices are free, but not on two whole nodes")
 }

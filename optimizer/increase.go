@@ -1,20 +1,9 @@
 package optimizer
 
-// LimitKind is a kind of limits between workloads.
-type LimitKind int
-
-const (
-	// PoolLimits are the capacities of pools.
-	PoolLimits LimitKind = iota
-	// QuotaLimits are the quotas of namespaces.
-	QuotaLimits
-	// BudgetLimit is the budget.
-	BudgetLimit
-)
-
 // Relief asks for the smallest increase of the limits of one kind that serves all
 // demand and holds all minimums.
 type Relief struct {
+	// Raise is PoolLimits, QuotaLimits or BudgetLimit.
 	Raise LimitKind
 	// Weights are what one more device of each pool counts, ≥ 0; nil = 1. They are
 	// for PoolLimits.

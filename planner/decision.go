@@ -129,6 +129,15 @@ type VariantPlan struct {
 	Reason        string
 }
 
+// total is the number of replicas of all variants.
+func (p *WorkloadPlan) total() int {
+	n := 0
+	for j := range p.Variants {
+		n += p.Variants[j].Total()
+	}
+	return n
+}
+
 // Total is the number of replicas over all pools.
 func (p *VariantPlan) Total() int {
 	n := 0

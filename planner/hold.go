@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/poolwright/poolwright/optimizer"
@@ -14,8 +15,11 @@ type heldUse struct {
 	use      optimizer.Evaluation
 }
 
-// hold finds what the held workloads use.
+// hold finds what the held workloads use; nil = none is held.
 func (c *cycle) hold(p *optimizer.Problem) (*heldUse, error) {
+	if !slices.Contains(c.held, true) {
+		return nil, nil
+	}
 	h := &heldUse{replicas: c.fleet.placeCurrent(c.held)}
 	use, err := p.Evaluate(h.replicas)
 	if err != nil {
@@ -30,6 +34,9 @@ const noBudgetLeft = 1e-9
 
 // rest is the problem of the other workloads with what is left.
 func (h *heldUse) rest(p *optimizer.Problem, held []bool) *optimizer.Problem {
+	if h == nil {
+		return p
+	}
 	rest := *p
 	rest.Pools = append([]optimizer.Pool(nil), p.Pools...)
 	for g := range rest.Pools {
@@ -52,16 +59,22 @@ func (h *heldUse) rest(p *optimizer.Problem, held []bool) *optimizer.Problem {
 }
 
 // addTo completes the solution for the rest to one for the whole fleet.
-func (h *heldUse) addTo(s *optimizer.Solution, held []bool) {
+func (h *heldUse) addTo(rest *optimizer.Solution, held []bool) *optimizer.Solution {
+	if h == nil {
+		return rest
+	}
+	s := *rest
 	s.Objective += h.use.PricePerHour
 	s.PricePerHour += h.use.PricePerHour
 	s.Bound += h.use.PricePerHour
 	if h.use.PricePerHour > 0 && s.Objective > 0 {
 		s.Gap = (s.Objective - s.Bound) / s.Objective
 	}
+	s.Pools = slices.Clone(s.Pools)
 	for g := range s.Pools {
 		s.Pools[g].Used += h.use.Pools[g]
 	}
+	s.Quotas = slices.Clone(s.Quotas)
 	for q := range s.Quotas {
 		s.Quotas[q].Used += h.use.Quotas[q]
 	}
@@ -76,6 +89,7 @@ func (h *heldUse) addTo(s *optimizer.Solution, held []bool) {
 		}
 		s.Allocations[i], solved = solved[0], solved[1:]
 	}
+	return &s
 }
 
 // placeCurrent assumes in which pools the current replicas of the chosen workloads

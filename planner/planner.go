@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/queueing"
 )
 
 // Planner is the pipeline. It is immutable and may be used by many goroutines.
 type Planner struct {
+	engine lp.Engine
 	stages []stage
 }
 
@@ -26,18 +28,23 @@ type cycle struct {
 	held     []bool
 	sizer    *sizer
 	sizes    [][]Size
-	decision Decision
-	stop     func() bool
-	stage    string
+	// problem is the whole fleet as an integer program. The solver gets what the
+	// held workloads leave of it, free, and solved is its solution.
+	problem, free *optimizer.Problem
+	heldUse       *heldUse
+	solved        *optimizer.Solution
+	headroom      *optimizer.Headroom
+	decision      Decision
+	stop          func() bool
+	stage         string
 }
 
 // New returns the pipeline; engine solves the linear programs inside the solver.
 func New(engine lp.Engine) *Planner {
-	solve := solveStage(engine)
-	return &Planner{stages: []stage{
+	return &Planner{engine: engine, stages: []stage{
 		{"observe", observe},
 		{"size", size},
-		{"solve", solve},
+		{"solve", solveStage(engine)},
 		{"predict", predict},
 		{"explain", explain},
 	}}

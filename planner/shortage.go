@@ -16,15 +16,12 @@ func (c *cycle) shortage(i int) string {
 	if best < 0 {
 		return plan.Variants[0].Size.Binding
 	}
-	if reached(w.MaxReplicas, plan.total()) {
-		return "maxReplicas"
-	}
 	cause := ""
 	for j := range plan.Variants {
 		if plan.Variants[j].Size.Served == 0 {
 			continue
 		}
-		stop := c.stops(w, plan, j)
+		stop := c.stops(i, j)
 		if stop == "" {
 			return c.unstopped(w)
 		}
@@ -35,58 +32,63 @@ func (c *cycle) shortage(i int) string {
 	return cause
 }
 
-func reached(most optimizer.Bound, n int) bool { return most.Limited && n >= most.Value }
-
-// total is the number of replicas of all variants.
-func (p *WorkloadPlan) total() int {
-	n := 0
-	for j := range p.Variants {
-		n += p.Variants[j].Total()
-	}
-	return n
-}
-
-// stops names what stops one more replica of a variant, or is empty.
-func (c *cycle) stops(w *Workload, plan *WorkloadPlan, j int) string {
-	v := &w.Variants[j]
-	if reached(v.MaxReplicas, plan.Variants[j].Total()) {
-		return "maxReplicas of " + v.Name
-	}
-	if w.Mixing == optimizer.Single && plan.total() > plan.Variants[j].Total() {
-		return "mixing"
-	}
+// stops names what stops one more replica of a variant in each of its pools, by the
+// first of them, or is empty where one fits.
+func (c *cycle) stops(i, j int) string {
 	stop := ""
-	for _, p := range v.Pools {
-		by := c.stopsIn(w, v, p)
-		if by == "" {
+	for k := range c.fleet.Workloads[i].Variants[j].Pools {
+		limits := c.room().Stops(i, j, k)
+		if len(limits) == 0 {
 			return ""
 		}
 		if stop == "" {
-			stop = by
+			stop = c.limitName(i, limits[0])
 		}
 	}
 	return stop
 }
 
-// stopsIn names what stops one more replica of a variant in a pool, or is empty.
-func (c *cycle) stopsIn(w *Workload, v *Variant, p int) string {
-	pool := &c.fleet.Pools[p]
-	if pool.Capacity.Limited && pool.Capacity.Value-c.decision.Pools[p].Used < v.DevicesPerReplica {
-		return "pool/" + pool.Name
+// room is what the plan leaves of the limits.
+func (c *cycle) room() *optimizer.Headroom {
+	if c.headroom != nil {
+		return c.headroom
 	}
-	for _, q := range c.decision.Quotas {
-		if q.Pool == p && q.Namespace == w.Namespace && q.Devices-q.Used < v.DevicesPerReplica {
-			return "quota/" + q.Namespace + "/" + pool.Name
+	c.headroom = optimizer.NewHeadroom(c.problem)
+	for i := range c.decision.Plans {
+		for j := range c.decision.Plans[i].Variants {
+			for k, n := range c.decision.Plans[i].Variants[j].Replicas {
+				c.headroom.Place(i, j, k, n)
+			}
 		}
 	}
-	budget := c.fleet.Objective.BudgetPerHour
-	if budget > 0 && budget-c.decision.PricePerHour < c.fleet.Price(v, p) {
+	return c.headroom
+}
+
+// limitName names a limit of workload i as bindings do.
+func (c *cycle) limitName(i int, l optimizer.Limit) string {
+	switch l.Kind {
+	case optimizer.PoolLimits:
+		return "pool/" + c.fleet.Pools[l.Index].Name
+	case optimizer.NodeLimits:
+		return "nodes of pool/" + c.fleet.Pools[l.Index].Name
+	case optimizer.QuotaLimits:
+		return c.quotaName(l.Index)
+	case optimizer.BudgetLimit:
 		return "budget"
-	}
-	if n := pool.DevicesPerNode; n > 0 && pool.Capacity.Limited {
-		return "nodes of pool/" + pool.Name
+	case optimizer.WorkloadMaximum:
+		return "maxReplicas"
+	case optimizer.VariantMaximum:
+		return "maxReplicas of " + c.fleet.Workloads[i].Variants[l.Index].Name
+	case optimizer.SingleMixing:
+		return "mixing"
 	}
 	return ""
+}
+
+// quotaName names a quota of the problem.
+func (c *cycle) quotaName(q int) string {
+	quota := &c.problem.Quotas[q]
+	return "quota/" + quota.Namespace + "/" + c.problem.Pools[quota.Pool].Name
 }
 
 // unstopped names the cause when one more replica could run: it is not worth its

@@ -12,26 +12,25 @@ import (
 // not held, with what the held ones leave.
 func solveStage(engine lp.Engine) func(*cycle) error {
 	return func(c *cycle) error {
-		problem := c.problem()
-		held, err := c.hold(problem)
+		c.problem = c.fleet.program(c.sizes)
+		held, err := c.hold(c.problem)
 		if err != nil {
 			return err
 		}
-		free := held.rest(problem, c.held)
-		solution, err := c.solution(free, engine)
-		if err != nil {
+		c.heldUse = held
+		c.free = held.rest(c.problem, c.held)
+		if c.solved, err = c.solution(c.free, engine); err != nil {
 			return fmt.Errorf("planner: solve: %w", err)
 		}
-		held.addTo(solution, c.held)
-		c.adopt(problem, solution)
+		solution := held.addTo(c.solved, c.held)
+		c.adopt(c.problem, solution)
 		c.explainSolution(solution)
 		return nil
 	}
 }
 
-// problem writes the fleet as an integer program.
-func (c *cycle) problem() *optimizer.Problem {
-	f := &c.fleet
+// program writes the fleet as an integer program.
+func (f *Fleet) program(sizes [][]Size) *optimizer.Problem {
 	p := &optimizer.Problem{BudgetPerHour: f.Objective.BudgetPerHour}
 	for i := range f.Pools {
 		pool := &f.Pools[i]
@@ -44,7 +43,7 @@ func (c *cycle) problem() *optimizer.Problem {
 		}
 	}
 	for i := range f.Workloads {
-		p.Workloads = append(p.Workloads, f.programWorkload(&f.Workloads[i], c.sizes[i]))
+		p.Workloads = append(p.Workloads, f.programWorkload(&f.Workloads[i], sizes[i]))
 	}
 	return p
 }

@@ -29,7 +29,11 @@ func (c *cycle) solution(p *optimizer.Problem, engine lp.Engine) (*optimizer.Sol
 		return greedy.Kthena(p, greedy.DefaultExpansionRate)
 	case Optimal:
 	}
-	return optimizer.Solve(p, optimizer.Options{RelativeGap: c.fleet.Objective.RelativeGap, Stop: c.stop, LP: engine})
+	return optimizer.Solve(p, c.options(engine))
+}
+
+func (c *cycle) options(engine lp.Engine) optimizer.Options {
+	return optimizer.Options{RelativeGap: c.fleet.Objective.RelativeGap, Stop: c.stop, LP: engine}
 }
 
 // explainSolution says what the solution costs and how it was made.
