@@ -3,11 +3,15 @@ package message
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"time"
 
+	"buf.build/go/protovalidate"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/poolwright/poolwright/internal/parallel"
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/optimizer/greedy"
 	"github.com/poolwright/poolwright/planner"
@@ -27,24 +31,50 @@ func Fleet(m *poolwrightv1.Fleet) (planner.Fleet, error) {
 	if v := tooMany(m); len(v) > 0 {
 		return planner.Fleet{}, v
 	}
-	t := translation{violations: validate(fleetValidator, m)}
+	t := translation{violations: validate(fleetValidator, m, protovalidate.WithFilter(protovalidate.FilterFunc(besideWorkloads)))}
 	f := planner.Fleet{
 		Pools:     make([]planner.Pool, 0, len(m.GetPools())),
-		Workloads: make([]planner.Workload, 0, len(m.GetWorkloads())),
 		Objective: objective(m.GetObjective()),
 	}
 	for i, p := range m.GetPools() {
 		f.Pools = append(f.Pools, t.pool(p, element("pools", i)))
 	}
 	t.indexPools(f.Pools)
-	for i, w := range m.GetWorkloads() {
-		f.Workloads = append(f.Workloads, t.workload(w, element("workloads", i)))
-	}
+	f.Workloads = t.workloads(m.GetWorkloads())
 	t.uniqueWorkloads(f.Workloads)
 	if len(t.violations) > 0 {
 		return planner.Fleet{}, t.violations.sorted()
 	}
 	return f, nil
+}
+
+// besideWorkloads leaves out the workloads, each of which is validated by itself.
+func besideWorkloads(m protoreflect.Message, d protoreflect.Descriptor) bool {
+	_, fleet := m.Interface().(*poolwrightv1.Fleet)
+	return !fleet || d.Name() != "workloads"
+}
+
+// workloadBlock is how many workloads go to a processor at a time.
+const workloadBlock = 64
+
+// workloads validates and translates workloads.
+func (t *translation) workloads(ms []*poolwrightv1.Workload) []planner.Workload {
+	workloads := make([]planner.Workload, len(ms))
+	violations := make([]Violations, parallel.Count(len(ms), workloadBlock))
+	parallel.Blocks(len(ms), workloadBlock, func(block, from, to int) {
+		part := *t
+		part.violations = nil
+		for i := from; i < to; i++ {
+			path := element("workloads", i)
+			for _, v := range validate(fleetValidator, ms[i]) {
+				part.violations.add(join(path, v.Path), "%s", v.Message)
+			}
+			workloads[i] = part.workload(ms[i], path)
+		}
+		violations[block] = part.violations
+	})
+	t.violations = append(t.violations, slices.Concat(violations...)...)
+	return workloads
 }
 
 // translation carries what the parts of one fleet need of each other.

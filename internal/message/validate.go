@@ -28,13 +28,13 @@ func newValidator(m proto.Message) func() (protovalidate.Validator, error) {
 }
 
 // validate reports every field that breaks a rule of the schema.
-func validate(validator func() (protovalidate.Validator, error), m proto.Message) Violations {
+func validate(validator func() (protovalidate.Validator, error), m proto.Message, options ...protovalidate.ValidationOption) Violations {
 	v, err := validator()
 	if err != nil {
 		return Violations{{Message: err.Error()}}
 	}
 	var broken *protovalidate.ValidationError
-	switch err := v.Validate(m); {
+	switch err := v.Validate(m, options...); {
 	case err == nil:
 		return nil
 	case !errors.As(err, &broken):

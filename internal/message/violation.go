@@ -42,6 +42,14 @@ func (v Violations) Error() string {
 // element is the path of an element of a list.
 func element(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
 
+// join appends a path to that of its parent.
+func join(parent, path string) string {
+	if path == "" {
+		return parent
+	}
+	return parent + "." + path
+}
+
 // add appends a violation.
 func (v *Violations) add(path, format string, args ...any) {
 	*v = append(*v, Violation{path, fmt.Sprintf(format, args...)})
