@@ -37,6 +37,10 @@ help: ## list the targets
 setup: ## install COIN-OR Clp where that is possible
 	@tools/setup.sh
 
+.PHONY: setup-peers
+setup-peers: ## install CBC, GLPK and lp_solve, for comparison, where that is possible
+	@tools/setup-peers.sh
+
 .PHONY: build
 build: ## build bin/poolwright, with Clp where it is installed
 	@if $(HAVE_CLP); then \
@@ -51,7 +55,7 @@ run: setup build ## plan a built-in fleet and keep planning it; ARGS="--help" li
 
 .PHONY: test
 test: setup ## run every check and every test
-	@tools/steps.sh format lint verify breaking test-builds test-unit first-run test-fuzz
+	@tools/steps.sh format lint verify breaking test-builds test-unit test-peers first-run test-fuzz
 
 .PHONY: format
 format: $(TOOLS)/.done ## check the format of Go and .proto files
@@ -69,9 +73,9 @@ lint: $(TOOLS)/.done $(LINT)/.done ## run go vet, golangci-lint and buf lint
 	buf lint
 	CGO_ENABLED=0 go vet ./...
 	go -C tools vet ./...
-	CGO_ENABLED=0 go -C benchmarks vet ./...
+	CGO_ENABLED=0 go -C benchmarks vet -tags peers ./...
 	CGO_ENABLED=0 golangci-lint run ./...
-	cd benchmarks && CGO_ENABLED=0 golangci-lint run ./...
+	cd benchmarks && CGO_ENABLED=0 golangci-lint run --build-tags peers ./...
 	@if $(HAVE_CLP); then \
 	  set -x; CGO_ENABLED=1 go vet -tags clp ./...; \
 	  CGO_ENABLED=1 golangci-lint run --build-tags clp ./...; \
@@ -105,6 +109,17 @@ test-unit: ## run the tests of both builds, with the race detector where cgo is 
 	  set -x; $(RACE) go test -race ./...; \
 	fi
 	CGO_ENABLED=0 go -C benchmarks test -p 1 ./...
+
+# 200 take about two minutes of one core.
+INSTANCES ?= 100
+
+.PHONY: test-peers
+test-peers: setup-peers ## compare the optimizer's proofs with CBC's on INSTANCES (100) problems, where CBC is installed
+	@if command -v cbc > /dev/null; then \
+	  set -x; CGO_ENABLED=0 go -C benchmarks test -count 1 -tags peers ./solver/internal/oracle -instances $(INSTANCES); \
+	else \
+	  echo 'CBC is not installed: its comparison is left out'; \
+	fi
 
 .PHONY: first-run
 first-run: build $(TOOLS)/.done ## check what the README promises of the first run: curl, grpcurl, command line

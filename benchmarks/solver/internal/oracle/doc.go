@@ -1,0 +1,3 @@
+// Package oracle holds the answers of package optimizer against those of another
+// exact solver.
+package oracle
