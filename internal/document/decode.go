@@ -2,9 +2,12 @@ package document
 
 import (
 	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/poolwright/poolwright/internal/parallel"
 )
 
 // Decode fills an empty message from a tree. What is wrong is an [*Error]; the
@@ -184,12 +187,48 @@ func (d *decoder) list(at int32, field protoreflect.FieldDescriptor, m protorefl
 		return
 	}
 	list := m.Mutable(field).List()
+	if isObject(field) && n.end-at >= longList {
+		d.objects(at, list)
+		return
+	}
 	index := 0
 	for i := at + 1; i < n.end; i = d.nodes[i].end {
 		d.push(step{kind: elementStep, index: index})
 		d.element(i, field, list)
 		d.pop()
 		index++
+	}
+}
+
+const (
+	// longList is how many values a list has, all levels counted, that is worth several
+	// processors.
+	longList = 4096
+	// parts is how many those share. Each part may record violations up to the limit, so
+	// more of them would be more work for nothing in a document full of mistakes.
+	parts = 8
+)
+
+// objects reads a long list of messages on all processors.
+func (d *decoder) objects(at int32, list protoreflect.List) {
+	var elements []int32
+	for i := at + 1; i < d.nodes[at].end; i = d.nodes[i].end {
+		elements = append(elements, i)
+		list.AppendMutable()
+	}
+	size := parallel.Count(len(elements), parts)
+	errs := make([]Error, parallel.Count(len(elements), size))
+	parallel.Blocks(len(elements), size, func(block, from, to int) {
+		part := decoder{tree: d.tree, path: slices.Clone(d.path)}
+		for i := from; i < to; i++ {
+			part.push(step{kind: elementStep, index: i})
+			part.message(elements[i], list.Get(i).Message())
+			part.pop()
+		}
+		errs[block] = part.err
+	})
+	for i := range errs {
+		d.err.addAll(&errs[i])
 	}
 }
 

@@ -1,10 +1,13 @@
 package document
 
 import (
+	"cmp"
 	"slices"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/poolwright/poolwright/internal/parallel"
 )
 
 // encoder writes a message as indented JSON in protojson's mapping. protojson's own
@@ -13,6 +16,10 @@ type encoder struct {
 	out     []byte
 	depth   int
 	members map[protoreflect.MessageDescriptor][]member
+}
+
+func newEncoder(depth int) *encoder {
+	return &encoder{depth: depth, members: map[protoreflect.MessageDescriptor][]member{}}
 }
 
 // member is a field of a message.
@@ -108,14 +115,39 @@ func (e *encoder) field(f protoreflect.FieldDescriptor, v protoreflect.Value) er
 func (e *encoder) list(f protoreflect.FieldDescriptor, list protoreflect.List) error {
 	e.out = append(e.out, '[')
 	e.depth++
-	for i := range list.Len() {
-		e.separate(i == 0)
-		if err := e.single(f, list.Get(i)); err != nil {
-			return err
-		}
+	if err := e.elements(f, list); err != nil {
+		return err
 	}
 	e.close(']', list.Len() == 0)
 	return nil
+}
+
+// elementBlock is how many elements go to a processor at a time.
+const elementBlock = 256
+
+// elements writes the elements of a list, long ones on all processors.
+func (e *encoder) elements(f protoreflect.FieldDescriptor, list protoreflect.List) error {
+	write := func(e *encoder, from, to int) error {
+		for i := from; i < to; i++ {
+			e.separate(i == 0)
+			if err := e.single(f, list.Get(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if list.Len() <= elementBlock {
+		return write(e, 0, list.Len())
+	}
+	texts := make([][]byte, parallel.Count(list.Len(), elementBlock))
+	errs := make([]error, len(texts))
+	parallel.Blocks(list.Len(), elementBlock, func(block, from, to int) {
+		part := newEncoder(e.depth)
+		errs[block] = write(part, from, to)
+		texts[block] = part.out
+	})
+	e.out = slices.Concat(append([][]byte{e.out}, texts...)...)
+	return cmp.Or(errs...)
 }
 
 // entries writes a map in the order of its keys as text.

@@ -70,6 +70,14 @@ func (e *Error) Add(v Violation) {
 	e.Violations = append(e.Violations, v)
 }
 
+// addAll records the violations of a later part of the same text.
+func (e *Error) addAll(part *Error) {
+	for _, v := range part.Violations {
+		e.Add(v)
+	}
+	e.Omitted += part.Omitted
+}
+
 // Count is the number of mistakes.
 func (e *Error) Count() int { return len(e.Violations) + e.Omitted }
 

@@ -5,14 +5,13 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // MarshalJSON writes a message as indented JSON with a final newline. Scalars, enums
 // and lists without presence are written even when empty. Equal messages give equal
 // bytes.
 func MarshalJSON(m proto.Message) ([]byte, error) {
-	e := encoder{members: map[protoreflect.MessageDescriptor][]member{}}
+	e := newEncoder(0)
 	if err := e.message(m.ProtoReflect()); err != nil {
 		return nil, err
 	}
