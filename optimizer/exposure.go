@@ -4,8 +4,8 @@ package optimizer
 type Outcome struct {
 	// Unmet is in requests/s, by workload.
 	Unmet []float64
-	// Total is that of all workloads.
-	Total float64
+	// Demand is that of all workloads, and Total what is unmet of it.
+	Demand, Total float64
 	// Penalty is the price of it per hour, for the workloads that have one.
 	Penalty float64
 }
@@ -63,6 +63,6 @@ func (p *Problem) outcome(replicas [][][]int, demand []float64) Outcome {
 			penalties = append(penalties, w.UnmetPenalty*o.Unmet[i])
 		}
 	}
-	o.Total, o.Penalty = sum(o.Unmet), sum(penalties)
+	o.Demand, o.Total, o.Penalty = sum(demand), sum(o.Unmet), sum(penalties)
 	return o
 }

@@ -16,15 +16,16 @@ import (
 // to serve enough scenarios it is the best of the node; else one that it does not
 // serve is kept in one child and dropped in the other.
 type joint struct {
-	problem     *Problem
+	problem *Problem
+	// options have the effort that is left of what was given.
 	options     Options
+	given       int
 	probability float64
 	ladder      *ladder
 	// prices are what a request/s costs at least, by workload.
 	prices   []float64
 	ordering *ordering
 
-	planned int  // workloads, over all nodes
 	stopped bool // by Options.Stop
 	best    *jointNode
 	open    []*jointNode
@@ -45,10 +46,6 @@ type jointNode struct {
 	enough bool
 }
 
-// jointWorkloads is the number of workloads planned, over all nodes, after which the
-// search ends; it bounds memory too.
-const jointWorkloads = 1_000_000
-
 // solveJoint solves for Joint. The plan without robustness is found between the
 // first robust plan and the search for better ones.
 func solveJoint(p *Problem, r *Robustness, o Options) (*RobustSolution, error) {
@@ -57,7 +54,7 @@ func solveJoint(p *Problem, r *Robustness, o Options) (*RobustSolution, error) {
 		return nil, err
 	}
 	out := &RobustSolution{Plan: j.best.solution}
-	if err := out.solvePoint(p, o); err != nil {
+	if err := out.addPoint(p, o); err != nil {
 		return nil, err
 	}
 	j.stopped = out.Point == nil || out.Point.Stopped
@@ -65,7 +62,7 @@ func solveJoint(p *Problem, r *Robustness, o Options) (*RobustSolution, error) {
 		return nil, err
 	}
 	out.Plan, out.Demand = j.solution(), j.best.demand
-	return out, out.expose(p, r)
+	return out, nil
 }
 
 // newJoint takes the scenarios by name, so that their order does not matter.
@@ -78,6 +75,10 @@ func newJoint(p *Problem, r *Robustness, o Options) *joint {
 		ordering: newOrdering(p.withDemand(r.most(len(p.Workloads))), max(o.RelativeGap, leastGap)),
 	}
 	j.ladder = newLadder(sorted.Scenarios, sorted.probabilities(), len(p.Workloads))
+	if o.Effort == 0 {
+		j.options.Effort = defaultEffort
+	}
+	j.given = j.options.Effort
 	for i := range p.Workloads {
 		j.prices = append(j.prices, p.Workloads[i].leastPrice())
 	}
@@ -88,12 +89,8 @@ func newJoint(p *Problem, r *Robustness, o Options) *joint {
 // there is none.
 func (w *Workload) leastPrice() float64 {
 	least := math.Inf(1)
-	for j := range w.Variants {
-		for _, place := range w.Variants[j].Placements {
-			if w.Variants[j].Capacity > 0 {
-				least = min(least, place.PricePerHour/w.Variants[j].Capacity)
-			}
-		}
+	for _, price := range w.prices() {
+		least = min(least, price)
 	}
 	if math.IsInf(least, 1) {
 		return 0
@@ -115,7 +112,7 @@ func (j *joint) begin() error {
 	case same:
 		j.settle(first)
 		return nil
-	case j.stopped:
+	case j.ended():
 		j.closed = append(j.closed, make([]float64, len(first.bound)))
 		return nil
 	}
@@ -167,7 +164,7 @@ func (j *joint) excess(s int, demand []float64) float64 {
 // search works on the node of the least bound until none can be better than the
 // best plan.
 func (j *joint) search() error {
-	for len(j.open) > 0 && j.planned < jointWorkloads && !j.stopped {
+	for len(j.open) > 0 && !j.ended() {
 		at := 0
 		for i := range j.open {
 			if j.ordering.compare(j.open[i].bound, j.open[at].bound) < 0 {
@@ -181,14 +178,14 @@ func (j *joint) search() error {
 		if err := j.branch(n); err != nil {
 			return err
 		}
-		if !j.stopped {
+		if !j.ended() {
 			j.open = slices.Delete(j.open, at, at+1)
 		}
 	}
 	return nil
 }
 
-// branch settles the children of a node, unless it is stopped.
+// branch settles the children of a node, unless the search ends before.
 func (j *joint) branch(n *jointNode) error {
 	s := j.dearest(n)
 	var children []*jointNode
@@ -197,7 +194,7 @@ func (j *joint) branch(n *jointNode) error {
 		if child == nil {
 			continue
 		}
-		if err := j.solve(child); err != nil || j.stopped {
+		if err := j.solve(child); err != nil || j.ended() {
 			return err
 		}
 		children = append(children, child)
@@ -207,6 +204,9 @@ func (j *joint) branch(n *jointNode) error {
 	}
 	return nil
 }
+
+// ended says whether no more problem may be solved.
+func (j *joint) ended() bool { return j.stopped || j.options.Effort <= 0 }
 
 // dearest is the scenario not served by the plan of a node that would cost most.
 func (j *joint) dearest(n *jointNode) int {
@@ -254,7 +254,7 @@ func (j *joint) solve(n *jointNode) (err error) {
 		if n.solution, err = Solve(j.problem.withDemand(n.demand), j.options); err != nil {
 			return err
 		}
-		j.planned += len(n.demand)
+		j.options.Effort -= n.solution.Effort
 		j.stopped = n.solution.Stopped
 	}
 	n.bound = j.ordering.bounds(n.solution)
@@ -314,6 +314,6 @@ func (j *joint) solution() *Solution {
 		bounds = append(bounds, n.bound)
 	}
 	s := j.ordering.prove(j.best.solution, bounds)
-	s.Stopped = j.stopped
+	s.Stopped, s.Effort = j.stopped, j.given-j.options.Effort
 	return s
 }

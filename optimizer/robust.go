@@ -13,7 +13,7 @@ type RobustSolution struct {
 	// Demand is what the plan was made for, in requests/s by workload: the lowest
 	// that covers the scenarios to be served.
 	Demand []float64
-	// Exposure is what Plan leaves unserved.
+	// Exposure is what Plan leaves unserved; nothing is worked out without scenarios.
 	Exposure Exposure
 	// Point is the solution for the problem's own demand, and PointExposure what it
 	// leaves unserved: the price of robustness is Exposure.Cost less
@@ -27,10 +27,9 @@ type RobustSolution struct {
 // All and Each are solved as one problem, at the highest demand of each workload
 // over the scenarios or at its quantile; that is exact. Joint has to choose which
 // scenarios to leave out, by branch and bound with a problem to solve at every node.
-// It is exact too, but the choices multiply with the scenarios: it ends when a million
-// workloads have been planned, which is 10,000 problems of 100 workloads, or when
-// Options.Stop fires, with the best plan, its bound and its gap. Options.Effort limits
-// each problem.
+// It is exact too, but the choices multiply with the scenarios: it ends with the best
+// plan, its bound and its gap when Options.Effort is spent or Options.Stop fires. The
+// plan without robustness has an effort of its own.
 //
 // A workload that can't be served, or is not worth its penalty, leaves unmet demand
 // in Plan like anywhere; it is weighed, level by level or at its penalty, against
@@ -41,37 +40,41 @@ func SolveRobust(p *Problem, r *Robustness, o Options) (*RobustSolution, error) 
 	if err := errors.Join(p.Validate(), r.Validate(len(p.Workloads))); err != nil {
 		return nil, err
 	}
-	if r.Service == Joint {
-		return solveJoint(p, r, o)
-	}
-	out := &RobustSolution{Demand: r.separately(p)}
+	var out *RobustSolution
 	var err error
-	if out.Plan, err = Solve(p.withDemand(out.Demand), o); err != nil {
-		return nil, err
+	switch r.Service {
+	case Point:
+		out, err = solvePoint(p, o)
+	case All:
+		out, err = solveFor(p, r.most(len(p.Workloads)), o)
+	case Each:
+		l := newLadder(r.Scenarios, r.probabilities(), len(p.Workloads))
+		out, err = solveFor(p, l.quantiles(r.Probability, make([]bool, len(r.Scenarios))), o)
+	case Joint:
+		out, err = solveJoint(p, r, o)
 	}
-	if r.Service == Point {
-		out.Point = out.Plan
-	} else if err := out.solvePoint(p, o); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return out, out.expose(p, r)
 }
 
-// separately is the demand to plan for where each workload is by itself.
-func (r *Robustness) separately(p *Problem) []float64 {
-	switch r.Service {
-	case All:
-		return r.most(len(p.Workloads))
-	case Each:
-		l := newLadder(r.Scenarios, r.probabilities(), len(p.Workloads))
-		return l.quantiles(r.Probability, make([]bool, len(r.Scenarios)))
-	case Point, Joint:
+func solvePoint(p *Problem, o Options) (*RobustSolution, error) {
+	s, err := Solve(p, o)
+	out := &RobustSolution{Plan: s, Point: s}
+	for i := range p.Workloads {
+		out.Demand = append(out.Demand, p.Workloads[i].Demand)
 	}
-	demand := make([]float64, len(p.Workloads))
-	for i := range demand {
-		demand[i] = p.Workloads[i].Demand
+	return out, err
+}
+
+func solveFor(p *Problem, demand []float64, o Options) (*RobustSolution, error) {
+	s, err := Solve(p.withDemand(demand), o)
+	if err != nil {
+		return nil, err
 	}
-	return demand
+	out := &RobustSolution{Plan: s, Demand: demand}
+	return out, out.addPoint(p, o)
 }
 
 // withDemand is the problem with another demand.
@@ -84,8 +87,8 @@ func (p *Problem) withDemand(demand []float64) *Problem {
 	return &q
 }
 
-// solvePoint adds the plan that ignores the scenarios, if there is time left.
-func (s *RobustSolution) solvePoint(p *Problem, o Options) (err error) {
+// addPoint adds the plan that ignores the scenarios, if there is time left.
+func (s *RobustSolution) addPoint(p *Problem, o Options) (err error) {
 	if !s.Plan.Stopped {
 		s.Point, err = Solve(p, o)
 	}
@@ -94,6 +97,9 @@ func (s *RobustSolution) solvePoint(p *Problem, o Options) (err error) {
 
 // expose adds what both plans leave unserved.
 func (s *RobustSolution) expose(p *Problem, r *Robustness) (err error) {
+	if len(r.Scenarios) == 0 {
+		return nil
+	}
 	if s.Exposure, err = p.Exposure(s.Plan.replicas(), r); err != nil {
 		return err
 	}

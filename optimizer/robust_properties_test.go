@@ -176,26 +176,35 @@ func TestJointCutOff(t *testing.T) {
 	if want.Plan.Proof != Optimal {
 		t.Fatalf("%+v", want.Plan)
 	}
-	cut := 0
-	for after := 1; ; after = after*3/2 + 1 {
-		asked := 0
-		got, err := SolveRobust(p, robustness, Options{Stop: func() bool { asked++; return asked > after }})
-		if err != nil {
-			t.Fatal(err)
+	for name, limited := range map[string]func(limit int) Options{
+		"effort": func(limit int) Options { return Options{Effort: limit} },
+		"stop": func(limit int) Options {
+			asked := 0
+			return Options{Stop: func() bool { asked++; return asked > limit }}
+		},
+	} {
+		cut := 0
+		for limit := 1; ; limit = limit*3/2 + 1 {
+			got, err := SolveRobust(p, robustness, limited(limit))
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkSolution(t, p.withDemand(got.Demand), got.Plan)
+			checkProbability(t, robustness, got)
+			if got.Plan.Bound > want.Plan.Objective*(1+1e-9) {
+				t.Errorf("%s %d: bound %v > optimum %v", name, limit, got.Plan.Bound, want.Plan.Objective)
+			}
+			if got.Plan.Proof == Optimal {
+				break
+			}
+			if got.Plan.Stopped != (name == "stop") {
+				t.Errorf("%s %d: %+v", name, limit, got.Plan)
+			}
+			cut++
 		}
-		planned := p.withDemand(got.Demand)
-		checkSolution(t, planned, got.Plan)
-		checkProbability(t, robustness, got)
-		if got.Plan.Bound > want.Plan.Objective*(1+1e-9) {
-			t.Errorf("stopped after %d: bound %v > optimum %v", after, got.Plan.Bound, want.Plan.Objective)
+		if cut < 3 {
+			t.Errorf("%s: cut off %d times only", name, cut)
 		}
-		if got.Plan.Proof == Optimal {
-			break
-		}
-		cut++
-	}
-	if cut < 3 {
-		t.Errorf("cut off %d times only", cut)
 	}
 }
 
@@ -224,8 +233,8 @@ func TestExposure(t *testing.T) {
 	want := Exposure{
 		Cost: 2*2.5 + 1, Served: 0.75,
 		Outcomes: []Outcome{
-			{Unmet: []float64{0, 0}},
-			{Unmet: []float64{4, 2}, Total: 6, Penalty: 8},
+			{Unmet: []float64{0, 0}, Demand: 10},
+			{Unmet: []float64{4, 2}, Demand: 19, Total: 6, Penalty: 8},
 		},
 		ExpectedUnmet: 1.5, ExpectedPenalty: 2, WorstUnmet: 6, WorstPenalty: 8,
 	}

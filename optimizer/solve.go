@@ -238,7 +238,7 @@ func (s *solver) solution(p *Problem) (*Solution, error) {
 	if err != nil {
 		return nil, fmt.Errorf("optimizer: own plan: %w", err)
 	}
-	out.Proof, out.Levels, out.Stopped = Optimal, s.levels, s.budget.stopped
+	out.Levels, out.Stopped = s.levels, s.budget.stopped
 	out.Effort = s.options.Effort - s.budget.left
 	out.Bound = min(proven(s.money.bound), out.Objective)
 	out.Gap = gapOf(out.Objective, out.Bound)

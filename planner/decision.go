@@ -69,7 +69,8 @@ type Memory struct {
 
 // Decision is a plan with the trail of steps that led to it.
 type Decision struct {
-	At    time.Time
+	At time.Time
+	// Fleet has the arrival rates that the plan was made for.
 	Fleet Fleet
 	// Solution is what the solver found, workloads in the order of the fleet. It is
 	// nil where nothing was optimised.
@@ -85,6 +86,8 @@ type Decision struct {
 	// Pools and Quotas are the use of each; quotas in the order of pools.
 	Pools  []PoolUse
 	Quotas []QuotaUse
+	// Robust is nil where only the arrival rates of the fleet are known.
+	Robust *RobustPlan
 	// Trail is what each stage did, in order.
 	Trail []Step
 	// Notes are what a person should know beside the numbers.

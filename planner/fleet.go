@@ -15,6 +15,8 @@ type Fleet struct {
 	// Workloads have unique qualified names.
 	Workloads []Workload
 	Objective Objective
+	// Scenarios have unique names.
+	Scenarios []Scenario
 }
 
 // Pool is the devices of one accelerator type that may be used.
@@ -59,6 +61,9 @@ type Workload struct {
 	Priority int
 	// ArrivalRate is in total.
 	ArrivalRate queueing.Rate
+	// ArrivalRateUpper is the upper end of the band that arrivals stay in; 0 = no
+	// band.
+	ArrivalRateUpper queueing.Rate
 	// Shape is that of all requests together.
 	Shape queueing.Shape
 	// ShapeCount is the number of shapes that Shape sums up; 0 where the load
@@ -118,6 +123,8 @@ type Objective struct {
 	BudgetPerHour float64
 	// RelativeGap at which a plan is good enough.
 	RelativeGap float64
+	// Robustness against the demands that may come.
+	Robustness Robustness
 	// TimeLimit for the solver, kept by the caller's stop function.
 	TimeLimit time.Duration
 	// Strategy is how the plan is made, and Greedy what InfernoGreedy takes.

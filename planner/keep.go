@@ -22,6 +22,9 @@ func keep(c *cycle) error {
 	if err != nil {
 		return fmt.Errorf("planner: keep: %w", err)
 	}
+	if err := c.reportKept(problem, replicas); err != nil {
+		return err
+	}
 	d := &c.decision
 	d.Objective, d.PricePerHour = e.Objective, e.PricePerHour
 	d.Notes = c.fleet.notes()

@@ -26,8 +26,10 @@ type cycle struct {
 	snapshot Snapshot
 	fleet    Fleet // observed demand in place of declared
 	held     []bool
-	sizer    *sizer
-	sizes    [][]Size
+	// robustness has the demands that may come; workloads are all of the fleet's.
+	robustness optimizer.Robustness
+	sizer      *sizer
+	sizes      [][]Size
 	// problem is the whole fleet as an integer program. The solver gets what the
 	// held workloads leave of it, free, and solved is its solution.
 	problem, free *optimizer.Problem
@@ -43,6 +45,7 @@ type cycle struct {
 func New(engine lp.Engine) *Planner {
 	return &Planner{engine: engine, stages: []stage{
 		{"observe", observe},
+		{"anticipate", anticipate},
 		{"size", size},
 		{"solve", solveStage(engine)},
 		{"predict", predict},
@@ -63,6 +66,7 @@ func (p *Planner) Plan(s Snapshot, m Memory, stop func() bool) (Decision, Memory
 func (p *Planner) Evaluate(s Snapshot, m Memory) (Decision, Memory, error) {
 	return run([]stage{
 		{"observe", observe},
+		{"anticipate", anticipate},
 		{"size", size},
 		{"keep", keep},
 		{"predict", predict},
@@ -117,7 +121,7 @@ func size(c *cycle) error {
 				errs = append(errs, &VariantError{Workload: i, Variant: j, Err: err})
 				continue
 			}
-			c.sizes[i][j] = s.useful(w.ArrivalRate)
+			c.sizes[i][j] = s.useful(c.highest(i))
 			if reason := c.sizes[i][j].Reason; reason != "" {
 				c.step(w.QualifiedName()+"/"+w.Variants[j].Name, "", "0 requests/s per replica", reason)
 			}

@@ -19,11 +19,15 @@ func solveStage(engine lp.Engine) func(*cycle) error {
 		}
 		c.heldUse = held
 		c.free = held.rest(c.problem, c.held)
-		if c.solved, err = c.solution(c.free, engine); err != nil {
+		robust, err := c.solution(c.free, engine)
+		if err != nil {
 			return fmt.Errorf("planner: solve: %w", err)
 		}
+		c.solved = robust.Plan
+		c.planFor(robust.Demand)
 		solution := held.addTo(c.solved, c.held)
 		c.adopt(c.problem, solution)
+		c.reportSolved(robust)
 		c.explainSolution(solution)
 		return nil
 	}
@@ -78,7 +82,7 @@ func (c *cycle) adopt(p *optimizer.Problem, s *optimizer.Solution) {
 	d.Demand = s.Demand
 	d.Objective = s.Objective
 	d.PricePerHour = s.PricePerHour
-	d.Notes = append(c.fleet.notes(), s.Notes...)
+	d.Notes = append(append(d.Notes, c.fleet.notes()...), s.Notes...)
 	for _, u := range s.Pools {
 		d.Pools = append(d.Pools, PoolUse{Used: u.Used, ShadowPrice: u.ShadowPrice})
 	}

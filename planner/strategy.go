@@ -21,15 +21,21 @@ const (
 )
 
 // solution plans p by the strategy of the fleet.
-func (c *cycle) solution(p *optimizer.Problem, engine lp.Engine) (*optimizer.Solution, error) {
+func (c *cycle) solution(p *optimizer.Problem, engine lp.Engine) (*optimizer.RobustSolution, error) {
+	var s *optimizer.Solution
+	var err error
 	switch o := &c.fleet.Objective; o.Strategy {
 	case InfernoGreedy:
-		return greedy.Inferno(p, o.Greedy)
+		s, err = greedy.Inferno(p, o.Greedy)
 	case Kthena:
-		return greedy.Kthena(p, greedy.DefaultExpansionRate)
+		s, err = greedy.Kthena(p, greedy.DefaultExpansionRate)
 	case Optimal:
+		return optimizer.SolveRobust(p, c.freeRobustness(), c.options(engine))
 	}
-	return optimizer.Solve(p, c.options(engine))
+	if err != nil {
+		return nil, err
+	}
+	return c.unrobust(p, s)
 }
 
 func (c *cycle) options(engine lp.Engine) optimizer.Options {

@@ -81,6 +81,10 @@ func (t *table) plan(m *poolwrightv1.Plan) {
 	t.section()
 	t.pools(m)
 	t.section()
+	if r := m.GetRobustness(); r != nil {
+		t.robustness(r)
+		t.section()
+	}
 	for _, w := range m.GetWorkloads() {
 		t.line(w.GetName() + ": " + w.GetReason())
 		t.variants(w)
@@ -140,16 +144,12 @@ func (t *table) allocations(m *poolwrightv1.Plan) {
 func (t *table) workloads(m *poolwrightv1.Plan) {
 	t.line("WORKLOAD", "SERVED/S", "UNMET/S", "TTFT MEAN", "P95", "ITL MEAN", "P95", "UTIL", "BINDS")
 	for _, w := range m.GetWorkloads() {
-		unmet := ""
-		if w.GetUnmetRps() > 0 {
-			unmet = number(w.GetUnmetRps())
-		}
 		p := w.GetPredicted()
 		utilization := "–"
 		if p != nil {
 			utilization = percent(p.GetUtilization())
 		}
-		t.line(w.GetName(), number(w.GetServedRps()), unmet,
+		t.line(w.GetName(), number(w.GetServedRps()), unmet(w.GetUnmetRps()),
 			latency(p.GetTtft().GetMean()), latency(p.GetTtft().GetP95()),
 			latency(p.GetItl().GetMean()), latency(p.GetItl().GetP95()),
 			utilization, w.GetBinding())

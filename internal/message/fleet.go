@@ -42,6 +42,8 @@ func Fleet(m *poolwrightv1.Fleet) (planner.Fleet, error) {
 	t.indexPools(f.Pools)
 	f.Workloads = t.workloads(m.GetWorkloads())
 	t.uniqueWorkloads(f.Workloads)
+	f.Scenarios = t.scenarios(m, f.Workloads)
+	t.robustness(m, &f)
 	if len(t.violations) > 0 {
 		return planner.Fleet{}, t.violations.sorted()
 	}
@@ -110,6 +112,7 @@ func objective(m *poolwrightv1.Objective) planner.Objective {
 			Saturation:        saturations[m.GetSaturationPolicy()],
 			DelayedBestEffort: m.GetDelayedBestEffort(),
 		},
+		Robustness: robustness(m.GetRobustness()),
 	}
 	if m != nil && m.RelativeGap != nil {
 		o.RelativeGap = m.GetRelativeGap()
@@ -202,6 +205,7 @@ func (t *translation) workload(m *poolwrightv1.Workload, path string) planner.Wo
 		UnmetPenalty: m.GetUnmetPenaltyPerRps(),
 		Penalized:    m.UnmetPenaltyPerRps != nil,
 	}
+	w.ArrivalRateUpper = queueing.Rate(m.GetLoad().GetArrivalRateUpper())
 	if m.Priority != nil {
 		w.Priority = int(m.GetPriority())
 	}

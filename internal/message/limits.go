@@ -16,6 +16,9 @@ const (
 	mostWorkloads = 100_000
 	mostVariants  = 1_000
 	mostShapes    = 10_000
+	mostScenarios = 1_000
+	// mostRates is that of scenarios × workloads.
+	mostRates = 10_000_000
 )
 
 // tooMany reports lists that are longer than allowed; such a fleet is not looked
@@ -29,6 +32,7 @@ func tooMany(m *poolwrightv1.Fleet) Violations {
 	}
 	limit(len(m.GetPools()), mostPools, "pools")
 	limit(len(m.GetWorkloads()), mostWorkloads, "workloads")
+	limit(len(m.GetScenarios()), min(mostScenarios, mostRates/max(1, len(m.GetWorkloads()))), "scenarios")
 	if len(v) > 0 {
 		return v
 	}

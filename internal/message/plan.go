@@ -19,6 +19,7 @@ func Plan(d *planner.Decision) *poolwrightv1.Plan {
 		Objective:    d.Objective,
 		PricePerHour: d.PricePerHour,
 		Notes:        d.Notes,
+		Robustness:   robustPlan(d),
 	}
 	if s := d.Solution; s != nil {
 		proof(m, s)

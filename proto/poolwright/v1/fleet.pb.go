@@ -69,7 +69,7 @@ func (x Workload_Mixing) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Workload_Mixing.Descriptor instead.
 func (Workload_Mixing) EnumDescriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{3, 0}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{4, 0}
 }
 
 // ServiceModel names how latency follows from the profile.
@@ -130,7 +130,7 @@ func (x Variant_ServiceModel) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Variant_ServiceModel.Descriptor instead.
 func (Variant_ServiceModel) EnumDescriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{9, 0}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{10, 0}
 }
 
 // PrefillMode says how prompts of new requests are computed.
@@ -179,7 +179,7 @@ func (x Variant_PrefillMode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Variant_PrefillMode.Descriptor instead.
 func (Variant_PrefillMode) EnumDescriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{9, 1}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{10, 1}
 }
 
 // Role says which phase of a request the variant serves.
@@ -232,7 +232,7 @@ func (x Variant_Role) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Variant_Role.Descriptor instead.
 func (Variant_Role) EnumDescriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{9, 2}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{10, 2}
 }
 
 // Strategy is how a plan is made.
@@ -286,7 +286,7 @@ func (x Objective_Strategy) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Objective_Strategy.Descriptor instead.
 func (Objective_Strategy) EnumDescriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{13, 0}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{14, 0}
 }
 
 // SaturationPolicy says what INFERNO_GREEDY gives to workloads that it cannot serve
@@ -344,7 +344,64 @@ func (x Objective_SaturationPolicy) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Objective_SaturationPolicy.Descriptor instead.
 func (Objective_SaturationPolicy) EnumDescriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{13, 1}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{14, 1}
+}
+
+// Service is what must be served.
+type Robustness_Service int32
+
+const (
+	// The arrival rates of the loads; scenarios are only reported.
+	Robustness_POINT Robustness_Service = 0
+	// Every workload in every scenario, or at the upper end of its band.
+	Robustness_ALL Robustness_Service = 1
+	// Every workload with the probability, whatever becomes of the others.
+	Robustness_EACH Robustness_Service = 2
+	// All workloads at once with the probability.
+	Robustness_JOINT Robustness_Service = 3
+)
+
+// Enum value maps for Robustness_Service.
+var (
+	Robustness_Service_name = map[int32]string{
+		0: "POINT",
+		1: "ALL",
+		2: "EACH",
+		3: "JOINT",
+	}
+	Robustness_Service_value = map[string]int32{
+		"POINT": 0,
+		"ALL":   1,
+		"EACH":  2,
+		"JOINT": 3,
+	}
+)
+
+func (x Robustness_Service) Enum() *Robustness_Service {
+	p := new(Robustness_Service)
+	*p = x
+	return p
+}
+
+func (x Robustness_Service) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Robustness_Service) Descriptor() protoreflect.EnumDescriptor {
+	return file_poolwright_v1_fleet_proto_enumTypes[6].Descriptor()
+}
+
+func (Robustness_Service) Type() protoreflect.EnumType {
+	return &file_poolwright_v1_fleet_proto_enumTypes[6]
+}
+
+func (x Robustness_Service) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Robustness_Service.Descriptor instead.
+func (Robustness_Service) EnumDescriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{15, 0}
 }
 
 // Fleet is the whole problem: pools of accelerators, workloads with the variants
@@ -357,7 +414,9 @@ type Fleet struct {
 	// Workloads, unique by namespace and name.
 	Workloads []*Workload `protobuf:"bytes,2,rep,name=workloads,proto3" json:"workloads,omitempty"`
 	// What to aim for and when to stop.
-	Objective     *Objective `protobuf:"bytes,3,opt,name=objective,proto3" json:"objective,omitempty"`
+	Objective *Objective `protobuf:"bytes,3,opt,name=objective,proto3" json:"objective,omitempty"`
+	// Demands that may come, unique by name; 1,000 at most.
+	Scenarios     []*Scenario `protobuf:"bytes,4,rep,name=scenarios,proto3" json:"scenarios,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -413,6 +472,87 @@ func (x *Fleet) GetObjective() *Objective {
 	return nil
 }
 
+func (x *Fleet) GetScenarios() []*Scenario {
+	if x != nil {
+		return x.Scenarios
+	}
+	return nil
+}
+
+// Scenario is one demand that may come. Workloads that it does not mention arrive at
+// the rate of their load.
+type Scenario struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Unique name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Probability; those of all scenarios sum to 1. Absent from all = equally likely.
+	Probability *float64 `protobuf:"fixed64,2,opt,name=probability,proto3,oneof" json:"probability,omitempty"`
+	// Factor on the arrival rate of every workload without a rate below; absent = 1.
+	Factor *float64 `protobuf:"fixed64,3,opt,name=factor,proto3,oneof" json:"factor,omitempty"`
+	// Arrival rates in requests/s, by workload as namespace/name, or name.
+	ArrivalRates  map[string]float64 `protobuf:"bytes,4,rep,name=arrival_rates,json=arrivalRates,proto3" json:"arrival_rates,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Scenario) Reset() {
+	*x = Scenario{}
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Scenario) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Scenario) ProtoMessage() {}
+
+func (x *Scenario) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Scenario.ProtoReflect.Descriptor instead.
+func (*Scenario) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Scenario) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Scenario) GetProbability() float64 {
+	if x != nil && x.Probability != nil {
+		return *x.Probability
+	}
+	return 0
+}
+
+func (x *Scenario) GetFactor() float64 {
+	if x != nil && x.Factor != nil {
+		return *x.Factor
+	}
+	return 0
+}
+
+func (x *Scenario) GetArrivalRates() map[string]float64 {
+	if x != nil {
+		return x.ArrivalRates
+	}
+	return nil
+}
+
 // Pool is the devices of one accelerator type that may be used.
 type Pool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -443,7 +583,7 @@ type Pool struct {
 
 func (x *Pool) Reset() {
 	*x = Pool{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[1]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -455,7 +595,7 @@ func (x *Pool) String() string {
 func (*Pool) ProtoMessage() {}
 
 func (x *Pool) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[1]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -468,7 +608,7 @@ func (x *Pool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pool.ProtoReflect.Descriptor instead.
 func (*Pool) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{1}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Pool) GetName() string {
@@ -554,7 +694,7 @@ type Growth struct {
 
 func (x *Growth) Reset() {
 	*x = Growth{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[2]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -566,7 +706,7 @@ func (x *Growth) String() string {
 func (*Growth) ProtoMessage() {}
 
 func (x *Growth) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[2]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -579,7 +719,7 @@ func (x *Growth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Growth.ProtoReflect.Descriptor instead.
 func (*Growth) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{2}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Growth) GetMax() int32 {
@@ -632,7 +772,7 @@ type Workload struct {
 
 func (x *Workload) Reset() {
 	*x = Workload{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[3]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -644,7 +784,7 @@ func (x *Workload) String() string {
 func (*Workload) ProtoMessage() {}
 
 func (x *Workload) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[3]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -657,7 +797,7 @@ func (x *Workload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Workload.ProtoReflect.Descriptor instead.
 func (*Workload) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{3}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Workload) GetName() string {
@@ -770,14 +910,17 @@ type Load struct {
 	// Share of prompt tokens found in the prefix cache, in [0, 1].
 	PrefixHitRatio float64 `protobuf:"fixed64,7,opt,name=prefix_hit_ratio,json=prefixHitRatio,proto3" json:"prefix_hit_ratio,omitempty"`
 	// A mix of request shapes, in place of input_tokens and output_tokens.
-	Shapes        []*RequestShape `protobuf:"bytes,8,rep,name=shapes,proto3" json:"shapes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Shapes []*RequestShape `protobuf:"bytes,8,rep,name=shapes,proto3" json:"shapes,omitempty"`
+	// Upper end of the band that arrivals stay in, in requests/s, at least
+	// arrival_rate; absent = no band. It counts with robustness ALL.
+	ArrivalRateUpper *float64 `protobuf:"fixed64,9,opt,name=arrival_rate_upper,json=arrivalRateUpper,proto3,oneof" json:"arrival_rate_upper,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Load) Reset() {
 	*x = Load{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[4]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -789,7 +932,7 @@ func (x *Load) String() string {
 func (*Load) ProtoMessage() {}
 
 func (x *Load) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[4]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -802,7 +945,7 @@ func (x *Load) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Load.ProtoReflect.Descriptor instead.
 func (*Load) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{4}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Load) GetArrivalRate() float64 {
@@ -861,6 +1004,13 @@ func (x *Load) GetShapes() []*RequestShape {
 	return nil
 }
 
+func (x *Load) GetArrivalRateUpper() float64 {
+	if x != nil && x.ArrivalRateUpper != nil {
+		return *x.ArrivalRateUpper
+	}
+	return 0
+}
+
 // RequestShape is one part of a mix of requests.
 type RequestShape struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -876,7 +1026,7 @@ type RequestShape struct {
 
 func (x *RequestShape) Reset() {
 	*x = RequestShape{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[5]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -888,7 +1038,7 @@ func (x *RequestShape) String() string {
 func (*RequestShape) ProtoMessage() {}
 
 func (x *RequestShape) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[5]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -901,7 +1051,7 @@ func (x *RequestShape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestShape.ProtoReflect.Descriptor instead.
 func (*RequestShape) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{5}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RequestShape) GetShare() float64 {
@@ -940,7 +1090,7 @@ type SLO struct {
 
 func (x *SLO) Reset() {
 	*x = SLO{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[6]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -952,7 +1102,7 @@ func (x *SLO) String() string {
 func (*SLO) ProtoMessage() {}
 
 func (x *SLO) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[6]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -965,7 +1115,7 @@ func (x *SLO) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SLO.ProtoReflect.Descriptor instead.
 func (*SLO) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{6}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *SLO) GetTtft() *LatencyLimits {
@@ -1010,7 +1160,7 @@ type LatencyLimits struct {
 
 func (x *LatencyLimits) Reset() {
 	*x = LatencyLimits{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[7]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1022,7 +1172,7 @@ func (x *LatencyLimits) String() string {
 func (*LatencyLimits) ProtoMessage() {}
 
 func (x *LatencyLimits) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[7]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1035,7 +1185,7 @@ func (x *LatencyLimits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LatencyLimits.ProtoReflect.Descriptor instead.
 func (*LatencyLimits) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{7}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *LatencyLimits) GetMean() *durationpb.Duration {
@@ -1093,7 +1243,7 @@ type QuantileLimit struct {
 
 func (x *QuantileLimit) Reset() {
 	*x = QuantileLimit{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[8]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1105,7 +1255,7 @@ func (x *QuantileLimit) String() string {
 func (*QuantileLimit) ProtoMessage() {}
 
 func (x *QuantileLimit) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[8]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1118,7 +1268,7 @@ func (x *QuantileLimit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuantileLimit.ProtoReflect.Descriptor instead.
 func (*QuantileLimit) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{8}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *QuantileLimit) GetQ() float64 {
@@ -1189,7 +1339,7 @@ type Variant struct {
 
 func (x *Variant) Reset() {
 	*x = Variant{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[9]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1201,7 +1351,7 @@ func (x *Variant) String() string {
 func (*Variant) ProtoMessage() {}
 
 func (x *Variant) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[9]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1214,7 +1364,7 @@ func (x *Variant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Variant.ProtoReflect.Descriptor instead.
 func (*Variant) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{9}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Variant) GetName() string {
@@ -1399,7 +1549,7 @@ type Profile struct {
 
 func (x *Profile) Reset() {
 	*x = Profile{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[10]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1411,7 +1561,7 @@ func (x *Profile) String() string {
 func (*Profile) ProtoMessage() {}
 
 func (x *Profile) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[10]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1424,7 +1574,7 @@ func (x *Profile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Profile.ProtoReflect.Descriptor instead.
 func (*Profile) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{10}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Profile) GetAlphaMs() float64 {
@@ -1496,7 +1646,7 @@ type SwitchingCost struct {
 
 func (x *SwitchingCost) Reset() {
 	*x = SwitchingCost{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[11]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1508,7 +1658,7 @@ func (x *SwitchingCost) String() string {
 func (*SwitchingCost) ProtoMessage() {}
 
 func (x *SwitchingCost) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[11]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1521,7 +1671,7 @@ func (x *SwitchingCost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SwitchingCost.ProtoReflect.Descriptor instead.
 func (*SwitchingCost) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{11}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SwitchingCost) GetUp() float64 {
@@ -1553,7 +1703,7 @@ type ScaleTarget struct {
 
 func (x *ScaleTarget) Reset() {
 	*x = ScaleTarget{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[12]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1565,7 +1715,7 @@ func (x *ScaleTarget) String() string {
 func (*ScaleTarget) ProtoMessage() {}
 
 func (x *ScaleTarget) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[12]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1578,7 +1728,7 @@ func (x *ScaleTarget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScaleTarget.ProtoReflect.Descriptor instead.
 func (*ScaleTarget) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{12}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ScaleTarget) GetApiVersion() string {
@@ -1619,13 +1769,15 @@ type Objective struct {
 	// For INFERNO_GREEDY only: workloads that cannot be served in full get their share
 	// after all priorities had their turn, and not after each priority.
 	DelayedBestEffort bool `protobuf:"varint,6,opt,name=delayed_best_effort,json=delayedBestEffort,proto3" json:"delayed_best_effort,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// Which of the demands that may come the plan must serve.
+	Robustness    *Robustness `protobuf:"bytes,7,opt,name=robustness,proto3" json:"robustness,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Objective) Reset() {
 	*x = Objective{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[13]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1637,7 +1789,7 @@ func (x *Objective) String() string {
 func (*Objective) ProtoMessage() {}
 
 func (x *Objective) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[13]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1650,7 +1802,7 @@ func (x *Objective) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Objective.ProtoReflect.Descriptor instead.
 func (*Objective) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{13}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Objective) GetBudgetPerHour() float64 {
@@ -1695,15 +1847,89 @@ func (x *Objective) GetDelayedBestEffort() bool {
 	return false
 }
 
+func (x *Objective) GetRobustness() *Robustness {
+	if x != nil {
+		return x.Robustness
+	}
+	return nil
+}
+
+// Robustness says which of the demands that may come a plan must serve: the
+// scenarios of the fleet or, without any, the bands of its loads.
+type Robustness struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What must be served.
+	Service Robustness_Service `protobuf:"varint,1,opt,name=service,proto3,enum=poolwright.v1.Robustness_Service" json:"service,omitempty"`
+	// Probability for EACH and JOINT, in (0, 1].
+	Probability   *float64 `protobuf:"fixed64,2,opt,name=probability,proto3,oneof" json:"probability,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Robustness) Reset() {
+	*x = Robustness{}
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Robustness) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Robustness) ProtoMessage() {}
+
+func (x *Robustness) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Robustness.ProtoReflect.Descriptor instead.
+func (*Robustness) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Robustness) GetService() Robustness_Service {
+	if x != nil {
+		return x.Service
+	}
+	return Robustness_POINT
+}
+
+func (x *Robustness) GetProbability() float64 {
+	if x != nil && x.Probability != nil {
+		return *x.Probability
+	}
+	return 0
+}
+
 var File_poolwright_v1_fleet_proto protoreflect.FileDescriptor
 
 const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\n" +
-	"\x19poolwright/v1/fleet.proto\x12\rpoolwright.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\"\xa1\x01\n" +
+	"\x19poolwright/v1/fleet.proto\x12\rpoolwright.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\"\xd8\x01\n" +
 	"\x05Fleet\x12)\n" +
 	"\x05pools\x18\x01 \x03(\v2\x13.poolwright.v1.PoolR\x05pools\x125\n" +
 	"\tworkloads\x18\x02 \x03(\v2\x17.poolwright.v1.WorkloadR\tworkloads\x126\n" +
-	"\tobjective\x18\x03 \x01(\v2\x18.poolwright.v1.ObjectiveR\tobjective\"\xae\x04\n" +
+	"\tobjective\x18\x03 \x01(\v2\x18.poolwright.v1.ObjectiveR\tobjective\x125\n" +
+	"\tscenarios\x18\x04 \x03(\v2\x17.poolwright.v1.ScenarioR\tscenarios\"\xe7\x02\n" +
+	"\bScenario\x12\x1b\n" +
+	"\x04name\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x04name\x12>\n" +
+	"\vprobability\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\vprobability\x88\x01\x01\x124\n" +
+	"\x06factor\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\x00\x00\x00\x00\x00\x00\x00\x00H\x01R\x06factor\x88\x01\x01\x12l\n" +
+	"\rarrival_rates\x18\x04 \x03(\v2).poolwright.v1.Scenario.ArrivalRatesEntryB\x1c\xbaH\x19\x9a\x01\x16*\x14\x12\x12\x19\x00\x00\x00\x00e\xcd\xcdA)\x00\x00\x00\x00\x00\x00\x00\x00R\farrivalRates\x1a?\n" +
+	"\x11ArrivalRatesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01B\x0e\n" +
+	"\f_probabilityB\t\n" +
+	"\a_factor\"\xae\x04\n" +
 	"\x04Pool\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12)\n" +
 	"\vaccelerator\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\vaccelerator\x12=\n" +
@@ -1748,7 +1974,7 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\x06SINGLE\x10\x01B\v\n" +
 	"\t_priorityB\x0f\n" +
 	"\r_max_replicasB\x18\n" +
-	"\x16_unmet_penalty_per_rps\"\xc0\x04\n" +
+	"\x16_unmet_penalty_per_rps\"\xa3\x05\n" +
 	"\x04Load\x12:\n" +
 	"\farrival_rate\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00e\xcd\xcdA)\x00\x00\x00\x00\x00\x00\x00\x00R\varrivalRate\x12:\n" +
 	"\finput_tokens\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00e\xcd\xcdA)\x00\x00\x00\x00\x00\x00\x00\x00R\vinputTokens\x12<\n" +
@@ -1758,10 +1984,12 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\varrival_scv\x18\x06 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\n" +
 	"arrivalScv\x88\x01\x01\x12A\n" +
 	"\x10prefix_hit_ratio\x18\a \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x0eprefixHitRatio\x123\n" +
-	"\x06shapes\x18\b \x03(\v2\x1b.poolwright.v1.RequestShapeR\x06shapesB\x13\n" +
+	"\x06shapes\x18\b \x03(\v2\x1b.poolwright.v1.RequestShapeR\x06shapes\x12J\n" +
+	"\x12arrival_rate_upper\x18\t \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00e\xcd\xcdA)\x00\x00\x00\x00\x00\x00\x00\x00H\x03R\x10arrivalRateUpper\x88\x01\x01B\x13\n" +
 	"\x11_input_tokens_scvB\x14\n" +
 	"\x12_output_tokens_scvB\x0e\n" +
-	"\f_arrival_scv\"\xb7\x01\n" +
+	"\f_arrival_scvB\x15\n" +
+	"\x13_arrival_rate_upper\"\xb7\x01\n" +
 	"\fRequestShape\x12-\n" +
 	"\x05share\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00R\x05share\x12:\n" +
 	"\finput_tokens\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00e\xcd\xcdA)\x00\x00\x00\x00\x00\x00\x00\x00R\vinputTokens\x12<\n" +
@@ -1846,7 +2074,7 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\vapi_version\x18\x01 \x01(\tR\n" +
 	"apiVersion\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
-	"\x04name\x18\x03 \x01(\tR\x04name\"\xdd\x04\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\"\x98\x05\n" +
 	"\tObjective\x12?\n" +
 	"\x0fbudget_per_hour\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\xa2\x94\x1amB)\x00\x00\x00\x00\x00\x00\x00\x00R\rbudgetPerHour\x12?\n" +
 	"\frelative_gap\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x11\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\vrelativeGap\x88\x01\x01\x12G\n" +
@@ -1855,7 +2083,10 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\xaa\x01\a\"\x03\b\x90\x1c*\x00R\ttimeLimit\x12G\n" +
 	"\bstrategy\x18\x04 \x01(\x0e2!.poolwright.v1.Objective.StrategyB\b\xbaH\x05\x82\x01\x02\x10\x01R\bstrategy\x12`\n" +
 	"\x11saturation_policy\x18\x05 \x01(\x0e2).poolwright.v1.Objective.SaturationPolicyB\b\xbaH\x05\x82\x01\x02\x10\x01R\x10saturationPolicy\x12.\n" +
-	"\x13delayed_best_effort\x18\x06 \x01(\bR\x11delayedBestEffort\"7\n" +
+	"\x13delayed_best_effort\x18\x06 \x01(\bR\x11delayedBestEffort\x129\n" +
+	"\n" +
+	"robustness\x18\a \x01(\v2\x19.poolwright.v1.RobustnessR\n" +
+	"robustness\"7\n" +
 	"\bStrategy\x12\v\n" +
 	"\aOPTIMAL\x10\x00\x12\x12\n" +
 	"\x0eINFERNO_GREEDY\x10\x01\x12\n" +
@@ -1866,7 +2097,17 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\x13PRIORITY_EXHAUSTIVE\x10\x01\x12\x18\n" +
 	"\x14PRIORITY_ROUND_ROBIN\x10\x02\x12\x0f\n" +
 	"\vROUND_ROBIN\x10\x03B\x0f\n" +
-	"\r_relative_gapBCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
+	"\r_relative_gap\"\xd7\x01\n" +
+	"\n" +
+	"Robustness\x12E\n" +
+	"\aservice\x18\x01 \x01(\x0e2!.poolwright.v1.Robustness.ServiceB\b\xbaH\x05\x82\x01\x02\x10\x01R\aservice\x12>\n" +
+	"\vprobability\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\vprobability\x88\x01\x01\"2\n" +
+	"\aService\x12\t\n" +
+	"\x05POINT\x10\x00\x12\a\n" +
+	"\x03ALL\x10\x01\x12\b\n" +
+	"\x04EACH\x10\x02\x12\t\n" +
+	"\x05JOINT\x10\x03B\x0e\n" +
+	"\f_probabilityBCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
 
 var (
 	file_poolwright_v1_fleet_proto_rawDescOnce sync.Once
@@ -1880,8 +2121,8 @@ func file_poolwright_v1_fleet_proto_rawDescGZIP() []byte {
 	return file_poolwright_v1_fleet_proto_rawDescData
 }
 
-var file_poolwright_v1_fleet_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_poolwright_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_poolwright_v1_fleet_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
+var file_poolwright_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_poolwright_v1_fleet_proto_goTypes = []any{
 	(Workload_Mixing)(0),            // 0: poolwright.v1.Workload.Mixing
 	(Variant_ServiceModel)(0),       // 1: poolwright.v1.Variant.ServiceModel
@@ -1889,59 +2130,67 @@ var file_poolwright_v1_fleet_proto_goTypes = []any{
 	(Variant_Role)(0),               // 3: poolwright.v1.Variant.Role
 	(Objective_Strategy)(0),         // 4: poolwright.v1.Objective.Strategy
 	(Objective_SaturationPolicy)(0), // 5: poolwright.v1.Objective.SaturationPolicy
-	(*Fleet)(nil),                   // 6: poolwright.v1.Fleet
-	(*Pool)(nil),                    // 7: poolwright.v1.Pool
-	(*Growth)(nil),                  // 8: poolwright.v1.Growth
-	(*Workload)(nil),                // 9: poolwright.v1.Workload
-	(*Load)(nil),                    // 10: poolwright.v1.Load
-	(*RequestShape)(nil),            // 11: poolwright.v1.RequestShape
-	(*SLO)(nil),                     // 12: poolwright.v1.SLO
-	(*LatencyLimits)(nil),           // 13: poolwright.v1.LatencyLimits
-	(*QuantileLimit)(nil),           // 14: poolwright.v1.QuantileLimit
-	(*Variant)(nil),                 // 15: poolwright.v1.Variant
-	(*Profile)(nil),                 // 16: poolwright.v1.Profile
-	(*SwitchingCost)(nil),           // 17: poolwright.v1.SwitchingCost
-	(*ScaleTarget)(nil),             // 18: poolwright.v1.ScaleTarget
-	(*Objective)(nil),               // 19: poolwright.v1.Objective
-	nil,                             // 20: poolwright.v1.Pool.QuotasEntry
-	(*durationpb.Duration)(nil),     // 21: google.protobuf.Duration
+	(Robustness_Service)(0),         // 6: poolwright.v1.Robustness.Service
+	(*Fleet)(nil),                   // 7: poolwright.v1.Fleet
+	(*Scenario)(nil),                // 8: poolwright.v1.Scenario
+	(*Pool)(nil),                    // 9: poolwright.v1.Pool
+	(*Growth)(nil),                  // 10: poolwright.v1.Growth
+	(*Workload)(nil),                // 11: poolwright.v1.Workload
+	(*Load)(nil),                    // 12: poolwright.v1.Load
+	(*RequestShape)(nil),            // 13: poolwright.v1.RequestShape
+	(*SLO)(nil),                     // 14: poolwright.v1.SLO
+	(*LatencyLimits)(nil),           // 15: poolwright.v1.LatencyLimits
+	(*QuantileLimit)(nil),           // 16: poolwright.v1.QuantileLimit
+	(*Variant)(nil),                 // 17: poolwright.v1.Variant
+	(*Profile)(nil),                 // 18: poolwright.v1.Profile
+	(*SwitchingCost)(nil),           // 19: poolwright.v1.SwitchingCost
+	(*ScaleTarget)(nil),             // 20: poolwright.v1.ScaleTarget
+	(*Objective)(nil),               // 21: poolwright.v1.Objective
+	(*Robustness)(nil),              // 22: poolwright.v1.Robustness
+	nil,                             // 23: poolwright.v1.Scenario.ArrivalRatesEntry
+	nil,                             // 24: poolwright.v1.Pool.QuotasEntry
+	(*durationpb.Duration)(nil),     // 25: google.protobuf.Duration
 }
 var file_poolwright_v1_fleet_proto_depIdxs = []int32{
-	7,  // 0: poolwright.v1.Fleet.pools:type_name -> poolwright.v1.Pool
-	9,  // 1: poolwright.v1.Fleet.workloads:type_name -> poolwright.v1.Workload
-	19, // 2: poolwright.v1.Fleet.objective:type_name -> poolwright.v1.Objective
-	20, // 3: poolwright.v1.Pool.quotas:type_name -> poolwright.v1.Pool.QuotasEntry
-	8,  // 4: poolwright.v1.Pool.growable:type_name -> poolwright.v1.Growth
-	21, // 5: poolwright.v1.Growth.delay:type_name -> google.protobuf.Duration
-	10, // 6: poolwright.v1.Workload.load:type_name -> poolwright.v1.Load
-	12, // 7: poolwright.v1.Workload.slo:type_name -> poolwright.v1.SLO
-	0,  // 8: poolwright.v1.Workload.mixing:type_name -> poolwright.v1.Workload.Mixing
-	15, // 9: poolwright.v1.Workload.variants:type_name -> poolwright.v1.Variant
-	11, // 10: poolwright.v1.Load.shapes:type_name -> poolwright.v1.RequestShape
-	13, // 11: poolwright.v1.SLO.ttft:type_name -> poolwright.v1.LatencyLimits
-	13, // 12: poolwright.v1.SLO.itl:type_name -> poolwright.v1.LatencyLimits
-	21, // 13: poolwright.v1.LatencyLimits.mean:type_name -> google.protobuf.Duration
-	21, // 14: poolwright.v1.LatencyLimits.p50:type_name -> google.protobuf.Duration
-	21, // 15: poolwright.v1.LatencyLimits.p90:type_name -> google.protobuf.Duration
-	21, // 16: poolwright.v1.LatencyLimits.p95:type_name -> google.protobuf.Duration
-	21, // 17: poolwright.v1.LatencyLimits.p99:type_name -> google.protobuf.Duration
-	14, // 18: poolwright.v1.LatencyLimits.quantiles:type_name -> poolwright.v1.QuantileLimit
-	21, // 19: poolwright.v1.QuantileLimit.limit:type_name -> google.protobuf.Duration
-	16, // 20: poolwright.v1.Variant.profile:type_name -> poolwright.v1.Profile
-	1,  // 21: poolwright.v1.Variant.service_model:type_name -> poolwright.v1.Variant.ServiceModel
-	2,  // 22: poolwright.v1.Variant.prefill_mode:type_name -> poolwright.v1.Variant.PrefillMode
-	3,  // 23: poolwright.v1.Variant.role:type_name -> poolwright.v1.Variant.Role
-	21, // 24: poolwright.v1.Variant.startup:type_name -> google.protobuf.Duration
-	17, // 25: poolwright.v1.Variant.switching_cost:type_name -> poolwright.v1.SwitchingCost
-	18, // 26: poolwright.v1.Variant.scale_target:type_name -> poolwright.v1.ScaleTarget
-	21, // 27: poolwright.v1.Objective.time_limit:type_name -> google.protobuf.Duration
-	4,  // 28: poolwright.v1.Objective.strategy:type_name -> poolwright.v1.Objective.Strategy
-	5,  // 29: poolwright.v1.Objective.saturation_policy:type_name -> poolwright.v1.Objective.SaturationPolicy
-	30, // [30:30] is the sub-list for method output_type
-	30, // [30:30] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	9,  // 0: poolwright.v1.Fleet.pools:type_name -> poolwright.v1.Pool
+	11, // 1: poolwright.v1.Fleet.workloads:type_name -> poolwright.v1.Workload
+	21, // 2: poolwright.v1.Fleet.objective:type_name -> poolwright.v1.Objective
+	8,  // 3: poolwright.v1.Fleet.scenarios:type_name -> poolwright.v1.Scenario
+	23, // 4: poolwright.v1.Scenario.arrival_rates:type_name -> poolwright.v1.Scenario.ArrivalRatesEntry
+	24, // 5: poolwright.v1.Pool.quotas:type_name -> poolwright.v1.Pool.QuotasEntry
+	10, // 6: poolwright.v1.Pool.growable:type_name -> poolwright.v1.Growth
+	25, // 7: poolwright.v1.Growth.delay:type_name -> google.protobuf.Duration
+	12, // 8: poolwright.v1.Workload.load:type_name -> poolwright.v1.Load
+	14, // 9: poolwright.v1.Workload.slo:type_name -> poolwright.v1.SLO
+	0,  // 10: poolwright.v1.Workload.mixing:type_name -> poolwright.v1.Workload.Mixing
+	17, // 11: poolwright.v1.Workload.variants:type_name -> poolwright.v1.Variant
+	13, // 12: poolwright.v1.Load.shapes:type_name -> poolwright.v1.RequestShape
+	15, // 13: poolwright.v1.SLO.ttft:type_name -> poolwright.v1.LatencyLimits
+	15, // 14: poolwright.v1.SLO.itl:type_name -> poolwright.v1.LatencyLimits
+	25, // 15: poolwright.v1.LatencyLimits.mean:type_name -> google.protobuf.Duration
+	25, // 16: poolwright.v1.LatencyLimits.p50:type_name -> google.protobuf.Duration
+	25, // 17: poolwright.v1.LatencyLimits.p90:type_name -> google.protobuf.Duration
+	25, // 18: poolwright.v1.LatencyLimits.p95:type_name -> google.protobuf.Duration
+	25, // 19: poolwright.v1.LatencyLimits.p99:type_name -> google.protobuf.Duration
+	16, // 20: poolwright.v1.LatencyLimits.quantiles:type_name -> poolwright.v1.QuantileLimit
+	25, // 21: poolwright.v1.QuantileLimit.limit:type_name -> google.protobuf.Duration
+	18, // 22: poolwright.v1.Variant.profile:type_name -> poolwright.v1.Profile
+	1,  // 23: poolwright.v1.Variant.service_model:type_name -> poolwright.v1.Variant.ServiceModel
+	2,  // 24: poolwright.v1.Variant.prefill_mode:type_name -> poolwright.v1.Variant.PrefillMode
+	3,  // 25: poolwright.v1.Variant.role:type_name -> poolwright.v1.Variant.Role
+	25, // 26: poolwright.v1.Variant.startup:type_name -> google.protobuf.Duration
+	19, // 27: poolwright.v1.Variant.switching_cost:type_name -> poolwright.v1.SwitchingCost
+	20, // 28: poolwright.v1.Variant.scale_target:type_name -> poolwright.v1.ScaleTarget
+	25, // 29: poolwright.v1.Objective.time_limit:type_name -> google.protobuf.Duration
+	4,  // 30: poolwright.v1.Objective.strategy:type_name -> poolwright.v1.Objective.Strategy
+	5,  // 31: poolwright.v1.Objective.saturation_policy:type_name -> poolwright.v1.Objective.SaturationPolicy
+	22, // 32: poolwright.v1.Objective.robustness:type_name -> poolwright.v1.Robustness
+	6,  // 33: poolwright.v1.Robustness.service:type_name -> poolwright.v1.Robustness.Service
+	34, // [34:34] is the sub-list for method output_type
+	34, // [34:34] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_fleet_proto_init() }
@@ -1950,17 +2199,19 @@ func file_poolwright_v1_fleet_proto_init() {
 		return
 	}
 	file_poolwright_v1_fleet_proto_msgTypes[1].OneofWrappers = []any{}
-	file_poolwright_v1_fleet_proto_msgTypes[3].OneofWrappers = []any{}
+	file_poolwright_v1_fleet_proto_msgTypes[2].OneofWrappers = []any{}
 	file_poolwright_v1_fleet_proto_msgTypes[4].OneofWrappers = []any{}
-	file_poolwright_v1_fleet_proto_msgTypes[9].OneofWrappers = []any{}
-	file_poolwright_v1_fleet_proto_msgTypes[13].OneofWrappers = []any{}
+	file_poolwright_v1_fleet_proto_msgTypes[5].OneofWrappers = []any{}
+	file_poolwright_v1_fleet_proto_msgTypes[10].OneofWrappers = []any{}
+	file_poolwright_v1_fleet_proto_msgTypes[14].OneofWrappers = []any{}
+	file_poolwright_v1_fleet_proto_msgTypes[15].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_poolwright_v1_fleet_proto_rawDesc), len(file_poolwright_v1_fleet_proto_rawDesc)),
-			NumEnums:      6,
-			NumMessages:   15,
+			NumEnums:      7,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

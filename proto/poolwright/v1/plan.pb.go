@@ -160,7 +160,9 @@ type Plan struct {
 	// What one more unit of budget would save, per hour.
 	BudgetShadowPrice float64 `protobuf:"fixed64,12,opt,name=budget_shadow_price,json=budgetShadowPrice,proto3" json:"budget_shadow_price,omitempty"`
 	// What a person would want to know beside the numbers.
-	Notes         []string `protobuf:"bytes,13,rep,name=notes,proto3" json:"notes,omitempty"`
+	Notes []string `protobuf:"bytes,13,rep,name=notes,proto3" json:"notes,omitempty"`
+	// What becomes of demands that may come; absent without any.
+	Robustness    *RobustnessPlan `protobuf:"bytes,20,opt,name=robustness,proto3" json:"robustness,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -286,6 +288,317 @@ func (x *Plan) GetNotes() []string {
 	return nil
 }
 
+func (x *Plan) GetRobustness() *RobustnessPlan {
+	if x != nil {
+		return x.Robustness
+	}
+	return nil
+}
+
+// RobustnessPlan says what robustness costs, and what it is good for.
+type RobustnessPlan struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Price + switching of the plan, per hour, without penalties.
+	CostPerHour float64 `protobuf:"fixed64,1,opt,name=cost_per_hour,json=costPerHour,proto3" json:"cost_per_hour,omitempty"`
+	// The same of the plan for the arrival rates of the loads; the difference is the
+	// price of robustness. Absent where it is the plan, nothing was optimised, or too
+	// little time was left to plan it.
+	PointCostPerHour *float64 `protobuf:"fixed64,2,opt,name=point_cost_per_hour,json=pointCostPerHour,proto3,oneof" json:"point_cost_per_hour,omitempty"`
+	// What the plan leaves unserved.
+	Exposure *Exposure `protobuf:"bytes,3,opt,name=exposure,proto3" json:"exposure,omitempty"`
+	// What the plan for the arrival rates of the loads leaves unserved.
+	PointExposure *Exposure `protobuf:"bytes,4,opt,name=point_exposure,json=pointExposure,proto3" json:"point_exposure,omitempty"`
+	// The scenarios, or one named upper for the bands of the loads.
+	Scenarios     []*ScenarioPlan `protobuf:"bytes,5,rep,name=scenarios,proto3" json:"scenarios,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RobustnessPlan) Reset() {
+	*x = RobustnessPlan{}
+	mi := &file_poolwright_v1_plan_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RobustnessPlan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RobustnessPlan) ProtoMessage() {}
+
+func (x *RobustnessPlan) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_plan_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RobustnessPlan.ProtoReflect.Descriptor instead.
+func (*RobustnessPlan) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *RobustnessPlan) GetCostPerHour() float64 {
+	if x != nil {
+		return x.CostPerHour
+	}
+	return 0
+}
+
+func (x *RobustnessPlan) GetPointCostPerHour() float64 {
+	if x != nil && x.PointCostPerHour != nil {
+		return *x.PointCostPerHour
+	}
+	return 0
+}
+
+func (x *RobustnessPlan) GetExposure() *Exposure {
+	if x != nil {
+		return x.Exposure
+	}
+	return nil
+}
+
+func (x *RobustnessPlan) GetPointExposure() *Exposure {
+	if x != nil {
+		return x.PointExposure
+	}
+	return nil
+}
+
+func (x *RobustnessPlan) GetScenarios() []*ScenarioPlan {
+	if x != nil {
+		return x.Scenarios
+	}
+	return nil
+}
+
+// Exposure is what a plan leaves unserved over all scenarios.
+type Exposure struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Probability that all demand is served; absent for bands.
+	ServedProbability *float64 `protobuf:"fixed64,1,opt,name=served_probability,json=servedProbability,proto3,oneof" json:"served_probability,omitempty"`
+	// Mean over the scenarios, in requests/s; absent for bands.
+	ExpectedUnmetRps *float64 `protobuf:"fixed64,2,opt,name=expected_unmet_rps,json=expectedUnmetRps,proto3,oneof" json:"expected_unmet_rps,omitempty"`
+	// In the worst scenario, in requests/s.
+	WorstUnmetRps float64 `protobuf:"fixed64,3,opt,name=worst_unmet_rps,json=worstUnmetRps,proto3" json:"worst_unmet_rps,omitempty"`
+	// Mean over the scenarios of unmet penalties, per hour; absent for bands.
+	ExpectedPenaltyPerHour *float64 `protobuf:"fixed64,4,opt,name=expected_penalty_per_hour,json=expectedPenaltyPerHour,proto3,oneof" json:"expected_penalty_per_hour,omitempty"`
+	// In the scenario where they are highest, per hour.
+	WorstPenaltyPerHour float64 `protobuf:"fixed64,5,opt,name=worst_penalty_per_hour,json=worstPenaltyPerHour,proto3" json:"worst_penalty_per_hour,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
+}
+
+func (x *Exposure) Reset() {
+	*x = Exposure{}
+	mi := &file_poolwright_v1_plan_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Exposure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Exposure) ProtoMessage() {}
+
+func (x *Exposure) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_plan_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Exposure.ProtoReflect.Descriptor instead.
+func (*Exposure) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Exposure) GetServedProbability() float64 {
+	if x != nil && x.ServedProbability != nil {
+		return *x.ServedProbability
+	}
+	return 0
+}
+
+func (x *Exposure) GetExpectedUnmetRps() float64 {
+	if x != nil && x.ExpectedUnmetRps != nil {
+		return *x.ExpectedUnmetRps
+	}
+	return 0
+}
+
+func (x *Exposure) GetWorstUnmetRps() float64 {
+	if x != nil {
+		return x.WorstUnmetRps
+	}
+	return 0
+}
+
+func (x *Exposure) GetExpectedPenaltyPerHour() float64 {
+	if x != nil && x.ExpectedPenaltyPerHour != nil {
+		return *x.ExpectedPenaltyPerHour
+	}
+	return 0
+}
+
+func (x *Exposure) GetWorstPenaltyPerHour() float64 {
+	if x != nil {
+		return x.WorstPenaltyPerHour
+	}
+	return 0
+}
+
+// ScenarioPlan is what becomes of one scenario.
+type ScenarioPlan struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Scenario.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Demand of all workloads, in requests/s.
+	DemandRps float64 `protobuf:"fixed64,2,opt,name=demand_rps,json=demandRps,proto3" json:"demand_rps,omitempty"`
+	// Demand that the plan does not serve, in requests/s.
+	UnmetRps float64 `protobuf:"fixed64,3,opt,name=unmet_rps,json=unmetRps,proto3" json:"unmet_rps,omitempty"`
+	// Demand that the plan for the arrival rates of the loads would not serve, in
+	// requests/s; absent where there is none.
+	PointUnmetRps *float64 `protobuf:"fixed64,4,opt,name=point_unmet_rps,json=pointUnmetRps,proto3,oneof" json:"point_unmet_rps,omitempty"`
+	// Workloads that the plan does not serve in full.
+	Shortages     []*ScenarioShortage `protobuf:"bytes,5,rep,name=shortages,proto3" json:"shortages,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScenarioPlan) Reset() {
+	*x = ScenarioPlan{}
+	mi := &file_poolwright_v1_plan_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScenarioPlan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScenarioPlan) ProtoMessage() {}
+
+func (x *ScenarioPlan) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_plan_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScenarioPlan.ProtoReflect.Descriptor instead.
+func (*ScenarioPlan) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ScenarioPlan) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ScenarioPlan) GetDemandRps() float64 {
+	if x != nil {
+		return x.DemandRps
+	}
+	return 0
+}
+
+func (x *ScenarioPlan) GetUnmetRps() float64 {
+	if x != nil {
+		return x.UnmetRps
+	}
+	return 0
+}
+
+func (x *ScenarioPlan) GetPointUnmetRps() float64 {
+	if x != nil && x.PointUnmetRps != nil {
+		return *x.PointUnmetRps
+	}
+	return 0
+}
+
+func (x *ScenarioPlan) GetShortages() []*ScenarioShortage {
+	if x != nil {
+		return x.Shortages
+	}
+	return nil
+}
+
+// ScenarioShortage is a workload that is not served in full in a scenario.
+type ScenarioShortage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Workload as namespace/name, or name.
+	Workload string `protobuf:"bytes,1,opt,name=workload,proto3" json:"workload,omitempty"`
+	// Demand not served, in requests/s.
+	UnmetRps      float64 `protobuf:"fixed64,2,opt,name=unmet_rps,json=unmetRps,proto3" json:"unmet_rps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScenarioShortage) Reset() {
+	*x = ScenarioShortage{}
+	mi := &file_poolwright_v1_plan_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScenarioShortage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScenarioShortage) ProtoMessage() {}
+
+func (x *ScenarioShortage) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_plan_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScenarioShortage.ProtoReflect.Descriptor instead.
+func (*ScenarioShortage) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ScenarioShortage) GetWorkload() string {
+	if x != nil {
+		return x.Workload
+	}
+	return ""
+}
+
+func (x *ScenarioShortage) GetUnmetRps() float64 {
+	if x != nil {
+		return x.UnmetRps
+	}
+	return 0
+}
+
 // PriorityLevel is the unmet demand of one priority.
 type PriorityLevel struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -303,7 +616,7 @@ type PriorityLevel struct {
 
 func (x *PriorityLevel) Reset() {
 	*x = PriorityLevel{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[1]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -315,7 +628,7 @@ func (x *PriorityLevel) String() string {
 func (*PriorityLevel) ProtoMessage() {}
 
 func (x *PriorityLevel) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[1]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -328,7 +641,7 @@ func (x *PriorityLevel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PriorityLevel.ProtoReflect.Descriptor instead.
 func (*PriorityLevel) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{1}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PriorityLevel) GetPriority() int32 {
@@ -386,7 +699,7 @@ type Allocation struct {
 
 func (x *Allocation) Reset() {
 	*x = Allocation{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[2]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -398,7 +711,7 @@ func (x *Allocation) String() string {
 func (*Allocation) ProtoMessage() {}
 
 func (x *Allocation) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[2]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -411,7 +724,7 @@ func (x *Allocation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Allocation.ProtoReflect.Descriptor instead.
 func (*Allocation) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{2}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Allocation) GetWorkload() string {
@@ -482,9 +795,10 @@ type WorkloadPlan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Workload as namespace/name, or name.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Demand served within the SLO, in requests/s.
+	// Demand served within the SLO, in requests/s; of the demand planned for, where a
+	// robust plan was asked for.
 	ServedRps float64 `protobuf:"fixed64,2,opt,name=served_rps,json=servedRps,proto3" json:"served_rps,omitempty"`
-	// Demand not served within the SLO, in requests/s.
+	// Demand not served within the SLO, in requests/s; likewise.
 	UnmetRps float64 `protobuf:"fixed64,3,opt,name=unmet_rps,json=unmetRps,proto3" json:"unmet_rps,omitempty"`
 	// Predicted performance; absent without a profile or traffic.
 	Predicted *Prediction `protobuf:"bytes,4,opt,name=predicted,proto3" json:"predicted,omitempty"`
@@ -505,7 +819,7 @@ type WorkloadPlan struct {
 
 func (x *WorkloadPlan) Reset() {
 	*x = WorkloadPlan{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[3]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -517,7 +831,7 @@ func (x *WorkloadPlan) String() string {
 func (*WorkloadPlan) ProtoMessage() {}
 
 func (x *WorkloadPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[3]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -530,7 +844,7 @@ func (x *WorkloadPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkloadPlan.ProtoReflect.Descriptor instead.
 func (*WorkloadPlan) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{3}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *WorkloadPlan) GetName() string {
@@ -605,7 +919,7 @@ type VariantPlan struct {
 
 func (x *VariantPlan) Reset() {
 	*x = VariantPlan{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[4]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -617,7 +931,7 @@ func (x *VariantPlan) String() string {
 func (*VariantPlan) ProtoMessage() {}
 
 func (x *VariantPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[4]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -630,7 +944,7 @@ func (x *VariantPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VariantPlan.ProtoReflect.Descriptor instead.
 func (*VariantPlan) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{4}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *VariantPlan) GetName() string {
@@ -698,7 +1012,7 @@ type Prediction struct {
 
 func (x *Prediction) Reset() {
 	*x = Prediction{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[5]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -710,7 +1024,7 @@ func (x *Prediction) String() string {
 func (*Prediction) ProtoMessage() {}
 
 func (x *Prediction) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[5]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -723,7 +1037,7 @@ func (x *Prediction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prediction.ProtoReflect.Descriptor instead.
 func (*Prediction) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{5}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Prediction) GetTtft() *LatencyPrediction {
@@ -794,7 +1108,7 @@ type LatencyPrediction struct {
 
 func (x *LatencyPrediction) Reset() {
 	*x = LatencyPrediction{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[6]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -806,7 +1120,7 @@ func (x *LatencyPrediction) String() string {
 func (*LatencyPrediction) ProtoMessage() {}
 
 func (x *LatencyPrediction) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[6]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -819,7 +1133,7 @@ func (x *LatencyPrediction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LatencyPrediction.ProtoReflect.Descriptor instead.
 func (*LatencyPrediction) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{6}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *LatencyPrediction) GetMean() *durationpb.Duration {
@@ -876,7 +1190,7 @@ type PoolPlan struct {
 
 func (x *PoolPlan) Reset() {
 	*x = PoolPlan{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[7]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -888,7 +1202,7 @@ func (x *PoolPlan) String() string {
 func (*PoolPlan) ProtoMessage() {}
 
 func (x *PoolPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[7]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -901,7 +1215,7 @@ func (x *PoolPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoolPlan.ProtoReflect.Descriptor instead.
 func (*PoolPlan) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{7}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PoolPlan) GetName() string {
@@ -958,7 +1272,7 @@ type QuotaPlan struct {
 
 func (x *QuotaPlan) Reset() {
 	*x = QuotaPlan{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[8]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -970,7 +1284,7 @@ func (x *QuotaPlan) String() string {
 func (*QuotaPlan) ProtoMessage() {}
 
 func (x *QuotaPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[8]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -983,7 +1297,7 @@ func (x *QuotaPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuotaPlan.ProtoReflect.Descriptor instead.
 func (*QuotaPlan) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{8}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *QuotaPlan) GetNamespace() string {
@@ -1032,7 +1346,7 @@ type Capacities struct {
 
 func (x *Capacities) Reset() {
 	*x = Capacities{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[9]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1044,7 +1358,7 @@ func (x *Capacities) String() string {
 func (*Capacities) ProtoMessage() {}
 
 func (x *Capacities) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[9]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1057,7 +1371,7 @@ func (x *Capacities) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Capacities.ProtoReflect.Descriptor instead.
 func (*Capacities) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{9}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Capacities) GetVariants() []*VariantCapacity {
@@ -1091,7 +1405,7 @@ type VariantCapacity struct {
 
 func (x *VariantCapacity) Reset() {
 	*x = VariantCapacity{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[10]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1103,7 +1417,7 @@ func (x *VariantCapacity) String() string {
 func (*VariantCapacity) ProtoMessage() {}
 
 func (x *VariantCapacity) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[10]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1116,7 +1430,7 @@ func (x *VariantCapacity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VariantCapacity.ProtoReflect.Descriptor instead.
 func (*VariantCapacity) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{10}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *VariantCapacity) GetWorkload() string {
@@ -1172,7 +1486,7 @@ var File_poolwright_v1_plan_proto protoreflect.FileDescriptor
 
 const file_poolwright_v1_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x18poolwright/v1/plan.proto\x12\rpoolwright.v1\x1a\x1egoogle/protobuf/duration.proto\"\x8d\x05\n" +
+	"\x18poolwright/v1/plan.proto\x12\rpoolwright.v1\x1a\x1egoogle/protobuf/duration.proto\"\xcc\x05\n" +
 	"\x04Plan\x12/\n" +
 	"\x05proof\x18\x01 \x01(\x0e2\x19.poolwright.v1.Plan.ProofR\x05proof\x122\n" +
 	"\x06demand\x18\x02 \x01(\x0e2\x1a.poolwright.v1.Plan.DemandR\x06demand\x12\x1c\n" +
@@ -1187,7 +1501,10 @@ const file_poolwright_v1_plan_proto_rawDesc = "" +
 	" \x03(\v2\x17.poolwright.v1.PoolPlanR\x05pools\x120\n" +
 	"\x06quotas\x18\v \x03(\v2\x18.poolwright.v1.QuotaPlanR\x06quotas\x12.\n" +
 	"\x13budget_shadow_price\x18\f \x01(\x01R\x11budgetShadowPrice\x12\x14\n" +
-	"\x05notes\x18\r \x03(\tR\x05notes\",\n" +
+	"\x05notes\x18\r \x03(\tR\x05notes\x12=\n" +
+	"\n" +
+	"robustness\x18\x14 \x01(\v2\x1d.poolwright.v1.RobustnessPlanR\n" +
+	"robustness\",\n" +
 	"\x05Proof\x12\v\n" +
 	"\aOPTIMAL\x10\x00\x12\f\n" +
 	"\bFEASIBLE\x10\x01\x12\b\n" +
@@ -1197,7 +1514,34 @@ const file_poolwright_v1_plan_proto_rawDesc = "" +
 	"\x06SERVED\x10\x00\x12\v\n" +
 	"\aPARTIAL\x10\x01\x12\x0e\n" +
 	"\n" +
-	"INFEASIBLE\x10\x02\"i\n" +
+	"INFEASIBLE\x10\x02\"\xb0\x02\n" +
+	"\x0eRobustnessPlan\x12\"\n" +
+	"\rcost_per_hour\x18\x01 \x01(\x01R\vcostPerHour\x122\n" +
+	"\x13point_cost_per_hour\x18\x02 \x01(\x01H\x00R\x10pointCostPerHour\x88\x01\x01\x123\n" +
+	"\bexposure\x18\x03 \x01(\v2\x17.poolwright.v1.ExposureR\bexposure\x12>\n" +
+	"\x0epoint_exposure\x18\x04 \x01(\v2\x17.poolwright.v1.ExposureR\rpointExposure\x129\n" +
+	"\tscenarios\x18\x05 \x03(\v2\x1b.poolwright.v1.ScenarioPlanR\tscenariosB\x16\n" +
+	"\x14_point_cost_per_hour\"\xda\x02\n" +
+	"\bExposure\x122\n" +
+	"\x12served_probability\x18\x01 \x01(\x01H\x00R\x11servedProbability\x88\x01\x01\x121\n" +
+	"\x12expected_unmet_rps\x18\x02 \x01(\x01H\x01R\x10expectedUnmetRps\x88\x01\x01\x12&\n" +
+	"\x0fworst_unmet_rps\x18\x03 \x01(\x01R\rworstUnmetRps\x12>\n" +
+	"\x19expected_penalty_per_hour\x18\x04 \x01(\x01H\x02R\x16expectedPenaltyPerHour\x88\x01\x01\x123\n" +
+	"\x16worst_penalty_per_hour\x18\x05 \x01(\x01R\x13worstPenaltyPerHourB\x15\n" +
+	"\x13_served_probabilityB\x15\n" +
+	"\x13_expected_unmet_rpsB\x1c\n" +
+	"\x1a_expected_penalty_per_hour\"\xde\x01\n" +
+	"\fScenarioPlan\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
+	"\n" +
+	"demand_rps\x18\x02 \x01(\x01R\tdemandRps\x12\x1b\n" +
+	"\tunmet_rps\x18\x03 \x01(\x01R\bunmetRps\x12+\n" +
+	"\x0fpoint_unmet_rps\x18\x04 \x01(\x01H\x00R\rpointUnmetRps\x88\x01\x01\x12=\n" +
+	"\tshortages\x18\x05 \x03(\v2\x1f.poolwright.v1.ScenarioShortageR\tshortagesB\x12\n" +
+	"\x10_point_unmet_rps\"K\n" +
+	"\x10ScenarioShortage\x12\x1a\n" +
+	"\bworkload\x18\x01 \x01(\tR\bworkload\x12\x1b\n" +
+	"\tunmet_rps\x18\x02 \x01(\x01R\bunmetRps\"i\n" +
 	"\rPriorityLevel\x12\x1a\n" +
 	"\bpriority\x18\x01 \x01(\x05R\bpriority\x12\x14\n" +
 	"\x05unmet\x18\x02 \x01(\x01R\x05unmet\x12\x14\n" +
@@ -1287,47 +1631,56 @@ func file_poolwright_v1_plan_proto_rawDescGZIP() []byte {
 }
 
 var file_poolwright_v1_plan_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_poolwright_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_poolwright_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_poolwright_v1_plan_proto_goTypes = []any{
 	(Plan_Proof)(0),             // 0: poolwright.v1.Plan.Proof
 	(Plan_Demand)(0),            // 1: poolwright.v1.Plan.Demand
 	(*Plan)(nil),                // 2: poolwright.v1.Plan
-	(*PriorityLevel)(nil),       // 3: poolwright.v1.PriorityLevel
-	(*Allocation)(nil),          // 4: poolwright.v1.Allocation
-	(*WorkloadPlan)(nil),        // 5: poolwright.v1.WorkloadPlan
-	(*VariantPlan)(nil),         // 6: poolwright.v1.VariantPlan
-	(*Prediction)(nil),          // 7: poolwright.v1.Prediction
-	(*LatencyPrediction)(nil),   // 8: poolwright.v1.LatencyPrediction
-	(*PoolPlan)(nil),            // 9: poolwright.v1.PoolPlan
-	(*QuotaPlan)(nil),           // 10: poolwright.v1.QuotaPlan
-	(*Capacities)(nil),          // 11: poolwright.v1.Capacities
-	(*VariantCapacity)(nil),     // 12: poolwright.v1.VariantCapacity
-	(*durationpb.Duration)(nil), // 13: google.protobuf.Duration
+	(*RobustnessPlan)(nil),      // 3: poolwright.v1.RobustnessPlan
+	(*Exposure)(nil),            // 4: poolwright.v1.Exposure
+	(*ScenarioPlan)(nil),        // 5: poolwright.v1.ScenarioPlan
+	(*ScenarioShortage)(nil),    // 6: poolwright.v1.ScenarioShortage
+	(*PriorityLevel)(nil),       // 7: poolwright.v1.PriorityLevel
+	(*Allocation)(nil),          // 8: poolwright.v1.Allocation
+	(*WorkloadPlan)(nil),        // 9: poolwright.v1.WorkloadPlan
+	(*VariantPlan)(nil),         // 10: poolwright.v1.VariantPlan
+	(*Prediction)(nil),          // 11: poolwright.v1.Prediction
+	(*LatencyPrediction)(nil),   // 12: poolwright.v1.LatencyPrediction
+	(*PoolPlan)(nil),            // 13: poolwright.v1.PoolPlan
+	(*QuotaPlan)(nil),           // 14: poolwright.v1.QuotaPlan
+	(*Capacities)(nil),          // 15: poolwright.v1.Capacities
+	(*VariantCapacity)(nil),     // 16: poolwright.v1.VariantCapacity
+	(*durationpb.Duration)(nil), // 17: google.protobuf.Duration
 }
 var file_poolwright_v1_plan_proto_depIdxs = []int32{
 	0,  // 0: poolwright.v1.Plan.proof:type_name -> poolwright.v1.Plan.Proof
 	1,  // 1: poolwright.v1.Plan.demand:type_name -> poolwright.v1.Plan.Demand
-	3,  // 2: poolwright.v1.Plan.levels:type_name -> poolwright.v1.PriorityLevel
-	4,  // 3: poolwright.v1.Plan.allocations:type_name -> poolwright.v1.Allocation
-	5,  // 4: poolwright.v1.Plan.workloads:type_name -> poolwright.v1.WorkloadPlan
-	9,  // 5: poolwright.v1.Plan.pools:type_name -> poolwright.v1.PoolPlan
-	10, // 6: poolwright.v1.Plan.quotas:type_name -> poolwright.v1.QuotaPlan
-	7,  // 7: poolwright.v1.WorkloadPlan.predicted:type_name -> poolwright.v1.Prediction
-	6,  // 8: poolwright.v1.WorkloadPlan.variants:type_name -> poolwright.v1.VariantPlan
-	8,  // 9: poolwright.v1.Prediction.ttft:type_name -> poolwright.v1.LatencyPrediction
-	8,  // 10: poolwright.v1.Prediction.itl:type_name -> poolwright.v1.LatencyPrediction
-	8,  // 11: poolwright.v1.Prediction.e2e:type_name -> poolwright.v1.LatencyPrediction
-	13, // 12: poolwright.v1.LatencyPrediction.mean:type_name -> google.protobuf.Duration
-	13, // 13: poolwright.v1.LatencyPrediction.p50:type_name -> google.protobuf.Duration
-	13, // 14: poolwright.v1.LatencyPrediction.p90:type_name -> google.protobuf.Duration
-	13, // 15: poolwright.v1.LatencyPrediction.p95:type_name -> google.protobuf.Duration
-	13, // 16: poolwright.v1.LatencyPrediction.p99:type_name -> google.protobuf.Duration
-	12, // 17: poolwright.v1.Capacities.variants:type_name -> poolwright.v1.VariantCapacity
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	7,  // 2: poolwright.v1.Plan.levels:type_name -> poolwright.v1.PriorityLevel
+	8,  // 3: poolwright.v1.Plan.allocations:type_name -> poolwright.v1.Allocation
+	9,  // 4: poolwright.v1.Plan.workloads:type_name -> poolwright.v1.WorkloadPlan
+	13, // 5: poolwright.v1.Plan.pools:type_name -> poolwright.v1.PoolPlan
+	14, // 6: poolwright.v1.Plan.quotas:type_name -> poolwright.v1.QuotaPlan
+	3,  // 7: poolwright.v1.Plan.robustness:type_name -> poolwright.v1.RobustnessPlan
+	4,  // 8: poolwright.v1.RobustnessPlan.exposure:type_name -> poolwright.v1.Exposure
+	4,  // 9: poolwright.v1.RobustnessPlan.point_exposure:type_name -> poolwright.v1.Exposure
+	5,  // 10: poolwright.v1.RobustnessPlan.scenarios:type_name -> poolwright.v1.ScenarioPlan
+	6,  // 11: poolwright.v1.ScenarioPlan.shortages:type_name -> poolwright.v1.ScenarioShortage
+	11, // 12: poolwright.v1.WorkloadPlan.predicted:type_name -> poolwright.v1.Prediction
+	10, // 13: poolwright.v1.WorkloadPlan.variants:type_name -> poolwright.v1.VariantPlan
+	12, // 14: poolwright.v1.Prediction.ttft:type_name -> poolwright.v1.LatencyPrediction
+	12, // 15: poolwright.v1.Prediction.itl:type_name -> poolwright.v1.LatencyPrediction
+	12, // 16: poolwright.v1.Prediction.e2e:type_name -> poolwright.v1.LatencyPrediction
+	17, // 17: poolwright.v1.LatencyPrediction.mean:type_name -> google.protobuf.Duration
+	17, // 18: poolwright.v1.LatencyPrediction.p50:type_name -> google.protobuf.Duration
+	17, // 19: poolwright.v1.LatencyPrediction.p90:type_name -> google.protobuf.Duration
+	17, // 20: poolwright.v1.LatencyPrediction.p95:type_name -> google.protobuf.Duration
+	17, // 21: poolwright.v1.LatencyPrediction.p99:type_name -> google.protobuf.Duration
+	16, // 22: poolwright.v1.Capacities.variants:type_name -> poolwright.v1.VariantCapacity
+	23, // [23:23] is the sub-list for method output_type
+	23, // [23:23] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_plan_proto_init() }
@@ -1335,16 +1688,19 @@ func file_poolwright_v1_plan_proto_init() {
 	if File_poolwright_v1_plan_proto != nil {
 		return
 	}
-	file_poolwright_v1_plan_proto_msgTypes[4].OneofWrappers = []any{}
-	file_poolwright_v1_plan_proto_msgTypes[7].OneofWrappers = []any{}
-	file_poolwright_v1_plan_proto_msgTypes[10].OneofWrappers = []any{}
+	file_poolwright_v1_plan_proto_msgTypes[1].OneofWrappers = []any{}
+	file_poolwright_v1_plan_proto_msgTypes[2].OneofWrappers = []any{}
+	file_poolwright_v1_plan_proto_msgTypes[3].OneofWrappers = []any{}
+	file_poolwright_v1_plan_proto_msgTypes[8].OneofWrappers = []any{}
+	file_poolwright_v1_plan_proto_msgTypes[11].OneofWrappers = []any{}
+	file_poolwright_v1_plan_proto_msgTypes[14].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_poolwright_v1_plan_proto_rawDesc), len(file_poolwright_v1_plan_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   11,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
