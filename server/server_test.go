@@ -44,7 +44,7 @@ func start(t *testing.T) *running {
 	return startService(t, server.NewOptimizer(planner.New(lp.Simplex())))
 }
 
-func startService(t *testing.T, service poolwrightv1.OptimizerServiceServer) *running {
+func startService(t testing.TB, service poolwrightv1.OptimizerServiceServer) *running {
 	t.Helper()
 	s, err := server.New(service, prometheus.NewRegistry())
 	require.NoError(t, err)

@@ -36,7 +36,8 @@ func BenchmarkProcess(b *testing.B) {
 			var cpu time.Duration
 			for b.Loop() {
 				process := exec.CommandContext(b.Context(), binary, args...) //nolint:gosec // runs this program
-				if err := process.Run(); err != nil {
+				// The fleet as it stands leaves demand unmet.
+				if err := process.Run(); err != nil && process.ProcessState.ExitCode() != exitUnmet {
 					b.Fatal(err)
 				}
 				cpu += process.ProcessState.UserTime() + process.ProcessState.SystemTime()
