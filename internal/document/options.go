@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"io/fs"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
@@ -42,14 +43,19 @@ func orDefault(v, byDefault int) int {
 // [*Error].
 func (o Options) ReadAll(r io.Reader) ([]byte, error) {
 	limit := o.withDefaults().MaxBytes
-	data, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
-	if err != nil {
+	var text bytes.Buffer
+	if f, ok := r.(fs.File); ok {
+		if info, err := f.Stat(); err == nil {
+			text.Grow(int(min(info.Size(), int64(limit))) + bytes.MinRead)
+		}
+	}
+	if _, err := text.ReadFrom(io.LimitReader(r, int64(limit)+1)); err != nil {
 		return nil, err
 	}
-	if len(data) > limit {
+	if text.Len() > limit {
 		return nil, tooLong("document", limit)
 	}
-	return data, nil
+	return text.Bytes(), nil
 }
 
 // Unmarshal reads JSON or YAML into an empty message. What is wrong is an [*Error];
