@@ -56,7 +56,8 @@ func SolveRobust(p *Problem, r *Robustness, o Options) (*RobustSolution, error) 
 	if err != nil {
 		return nil, err
 	}
-	return out, out.expose(p, r)
+	err = out.expose(p, r)
+	return out, err
 }
 
 func solvePoint(p *Problem, o Options) (*RobustSolution, error) {
@@ -74,7 +75,8 @@ func solveFor(p *Problem, demand []float64, o Options) (*RobustSolution, error) 
 		return nil, err
 	}
 	out := &RobustSolution{Plan: s, Demand: demand}
-	return out, out.addPoint(p, o)
+	err = out.addPoint(p, o)
+	return out, err
 }
 
 // withDemand is the problem with another demand.

@@ -42,17 +42,33 @@ func notBetter(t *testing.T, p *Problem, s, than *Solution, why string) {
 
 func TestMoreRobustIsNeverCheaper(t *testing.T) {
 	robustCases(t, 300, func(r *rand.Rand, p *Problem, scenarios []Scenario) {
-		probability := 0.2 + 0.8*r.Float64()
-		all := solveRobust(t, p, &Robustness{Scenarios: scenarios, Service: All})
-		each := solveRobust(t, p, &Robustness{Scenarios: scenarios, Service: Each, Probability: probability})
-		joint := solveRobust(t, p, &Robustness{Scenarios: scenarios, Service: Joint, Probability: probability})
-		less := solveRobust(t, p, &Robustness{Scenarios: scenarios, Service: Joint, Probability: 0.7 * probability})
-		fewer := solveRobust(t, p, &Robustness{Scenarios: withoutLast(scenarios), Service: All})
-		notBetter(t, p, all.Plan, joint.Plan, "all against joint")
-		notBetter(t, p, joint.Plan, each.Plan, "joint against each")
-		notBetter(t, p, joint.Plan, less.Plan, "a higher probability")
-		notBetter(t, p, all.Plan, fewer.Plan, "one more scenario")
+		moreRobustIsNeverCheaper(t, r, p, scenarios)
 	})
+}
+
+func FuzzMoreRobustIsNeverCheaper(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 15))
+		p := randomSmall(r)
+		moreRobustIsNeverCheaper(t, r, p, randomScenarios(r, p))
+	})
+}
+
+func moreRobustIsNeverCheaper(t *testing.T, r *rand.Rand, p *Problem, scenarios []Scenario) {
+	t.Helper()
+	probability := 0.2 + 0.8*r.Float64()
+	all := solveRobust(t, p, &Robustness{Scenarios: scenarios, Service: All})
+	each := solveRobust(t, p, &Robustness{Scenarios: scenarios, Service: Each, Probability: probability})
+	joint := solveRobust(t, p, &Robustness{Scenarios: scenarios, Service: Joint, Probability: probability})
+	less := solveRobust(t, p, &Robustness{Scenarios: scenarios, Service: Joint, Probability: 0.7 * probability})
+	fewer := solveRobust(t, p, &Robustness{Scenarios: withoutLast(scenarios), Service: All})
+	notBetter(t, p, all.Plan, joint.Plan, "all against joint")
+	notBetter(t, p, joint.Plan, each.Plan, "joint against each")
+	notBetter(t, p, joint.Plan, less.Plan, "a higher probability")
+	notBetter(t, p, all.Plan, fewer.Plan, "one more scenario")
 }
 
 func withoutLast(scenarios []Scenario) []Scenario {

@@ -40,7 +40,8 @@ func TestRobustPlans(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := plan(t, planner.Snapshot{Fleet: launch(c.r)})
-			assert.Equal(t, c.replicas, []int{totals(&d, 0)[0], totals(&d, 1)[0]})
+			replicas := []int{totals(&d, 0)[0], totals(&d, 1)[0]}
+			assert.Equal(t, c.replicas, replicas)
 			require.NotNil(t, d.Robust)
 			assert.InDelta(t, c.served, d.Robust.Exposure.Served, 1e-12)
 			assert.InDelta(t, d.PricePerHour, d.Robust.Exposure.Cost, 1e-12)

@@ -113,13 +113,13 @@ func (t *translation) robustness(m *poolwrightv1.Fleet, f *planner.Fleet) {
 
 // bands tells whether the rate of any load has one.
 func (t *translation) bands(m *poolwrightv1.Fleet) bool {
-	any := false
+	given := false
 	for i, w := range m.GetWorkloads() {
 		load := w.GetLoad()
 		if load == nil || load.ArrivalRateUpper == nil {
 			continue
 		}
-		any = true
+		given = true
 		path := element("workloads", i) + ".load.arrivalRateUpper"
 		if load.GetArrivalRateUpper() < load.GetArrivalRate() {
 			t.violations.add(path, "%g is less than the arrivalRate of %g", load.GetArrivalRateUpper(), load.GetArrivalRate())
@@ -128,5 +128,5 @@ func (t *translation) bands(m *poolwrightv1.Fleet) bool {
 			t.violations.add(path, "give either scenarios or bands")
 		}
 	}
-	return any
+	return given
 }
