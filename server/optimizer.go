@@ -23,9 +23,9 @@ type Optimizer struct {
 // NewOptimizer returns a service that plans with p.
 func NewOptimizer(p *planner.Planner) *Optimizer { return &Optimizer{planner: p} }
 
-// Optimize returns the cheapest plan for a fleet. Besides the fleet's own time
-// limit, the search ends when ctx does; a context that ended because the client
-// left gives its error.
+// Optimize returns the plan for a fleet, by the strategy of its objective. Besides
+// the fleet's own time limit, the search ends when ctx does; a context that ended
+// because the client left gives its error.
 func (o *Optimizer) Optimize(ctx context.Context, m *poolwrightv1.Fleet) (*poolwrightv1.Plan, error) {
 	fleet, err := message.Fleet(m)
 	if err != nil {

@@ -36,7 +36,8 @@ const (
 // violation with its field path. Demand that cannot be served is no error: the
 // answer says so.
 type OptimizerServiceClient interface {
-	// Optimize returns the cheapest plan that serves the fleet's demand.
+	// Optimize returns the cheapest plan that serves the fleet's demand, or the plan of
+	// another strategy that its objective names.
 	Optimize(ctx context.Context, in *Fleet, opts ...grpc.CallOption) (*Plan, error)
 	// Evaluate predicts the performance of the fleet as it stands: current
 	// replicas, traffic shared by capacity.
@@ -107,7 +108,8 @@ func (c *optimizerServiceClient) Calibrate(ctx context.Context, in *Measurements
 // violation with its field path. Demand that cannot be served is no error: the
 // answer says so.
 type OptimizerServiceServer interface {
-	// Optimize returns the cheapest plan that serves the fleet's demand.
+	// Optimize returns the cheapest plan that serves the fleet's demand, or the plan of
+	// another strategy that its objective names.
 	Optimize(context.Context, *Fleet) (*Plan, error)
 	// Evaluate predicts the performance of the fleet as it stands: current
 	// replicas, traffic shared by capacity.
