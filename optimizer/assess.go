@@ -28,7 +28,7 @@ func (p *Problem) Assess(replicas [][][]int) (*Solution, error) {
 	}
 	for i := range p.Workloads {
 		s.Allocations[i] = Allocation{
-			Replicas: replicas[i], Unmet: e.Unmet[i], Shortfall: e.Shortfall[i],
+			Replicas: replicas[i], Unmet: e.Unmet[i], ShapeShares: e.ShapeShares[i], Shortfall: e.Shortfall[i],
 			MarginalPrice: p.Workloads[i].prices(),
 		}
 		switch {
@@ -50,10 +50,11 @@ func (w *Workload) prices() []float64 {
 		for _, place := range v.Placements {
 			least = min(least, place.PricePerHour)
 		}
-		if v.Capacity == 0 {
+		capacity := w.MixCapacity(j) * w.servable(j)
+		if capacity == 0 {
 			least = math.Inf(1)
 		}
-		prices[j] = least / v.Capacity
+		prices[j] = least / capacity
 	}
 	return prices
 }

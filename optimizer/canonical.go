@@ -71,9 +71,30 @@ func (c *canonical) addWorkload(w *Workload, colours []uint64, rank []int) {
 		sorted.Variants = append(sorted.Variants, v)
 		placements = append(placements, places)
 	}
+	sorted.sortShapes(w, variants)
 	c.Workloads = append(c.Workloads, sorted)
 	c.variants = append(c.variants, variants)
 	c.placements = append(c.placements, placements)
+}
+
+// sortShapes takes the shapes of a workload in their canonical order; the variants are
+// sorted already.
+func (w *Workload) sortShapes(from *Workload, variants []int) {
+	if len(from.Shapes) == 0 {
+		return
+	}
+	order := from.shapeOrder(variants)
+	w.Shapes = make([]Shape, len(order))
+	for k, s := range order {
+		w.Shapes[k] = from.Shapes[s]
+	}
+	for j := range w.Variants {
+		capacities := make([]float64, len(order))
+		for k, s := range order {
+			capacities[k] = w.Variants[j].ShapeCapacities[s]
+		}
+		w.Variants[j].ShapeCapacities = capacities
+	}
 }
 
 // restore maps replicas back to the order of the original problem.
@@ -148,13 +169,14 @@ func newColours(p *Problem) *colours {
 	for i := range p.Workloads {
 		w := &p.Workloads[i]
 		c.ofWorkload = append(c.ofWorkload, c.namespace(w.Namespace))
-		c.workloadNumbers[i] = hashOf(2, uint64(w.Priority), math.Float64bits(w.Demand), math.Float64bits(w.UnmetPenalty),
+		c.workloadNumbers[i] = hashOf(2, uint64(w.Priority), math.Float64bits(w.Demand), math.Float64bits(w.waived), math.Float64bits(w.UnmetPenalty),
 			flag(w.Penalized), uint64(w.Mixing), uint64(w.Redundancy), uint64(w.MinReplicas), flag(w.MaxReplicas.Limited), uint64(w.MaxReplicas.Value))
 		c.variants[i] = make([]uint64, len(w.Variants))
 		c.variantNumbers[i] = make([]uint64, len(w.Variants))
+		traffic := w.variantColours(func(int) uint64 { return 0 })
 		for j := range w.Variants {
 			v := &w.Variants[j]
-			c.variantNumbers[i][j] = hashOf(3, math.Float64bits(v.Capacity), uint64(v.DevicesPerReplica), uint64(v.NodesPerReplica)^flag(v.quotaOnly)<<32,
+			c.variantNumbers[i][j] = hashOf(3, traffic[j], uint64(v.DevicesPerReplica), uint64(v.NodesPerReplica)^flag(v.quotaOnly)<<32,
 				uint64(v.MinReplicas), flag(v.MaxReplicas.Limited), uint64(v.MaxReplicas.Value), uint64(v.CurrentReplicas),
 				math.Float64bits(v.SwitchUp), math.Float64bits(v.SwitchDown))
 		}

@@ -87,11 +87,14 @@ func (v *variant) switching(n int32) float64 {
 // unmet is the demand left over when the redundant replicas fail.
 func (w *workload) unmet(counts []int32) float64 {
 	need := w.demand
-	if w.redundancy == 0 {
+	switch {
+	case w.routing != nil:
+		need = w.routing.unmetAfter(counts, w.redundancy)
+	case w.redundancy == 0:
 		for j, n := range counts {
 			need -= w.variants[j].capacity * float64(n)
 		}
-	} else {
+	default:
 		need -= w.servedRedundantly(counts)
 	}
 	if need <= w.epsilon() {

@@ -10,12 +10,16 @@
 //	           Σ p·x ≤ budget
 //	           min ≤ x ≤ max                      per variant and per workload
 //
-// with at most one variant in use where mixing is [Single]. Unmet demand u of
+// with at most one variant in use where mixing is [Single]. Where requests differ in
+// shape, or pass through a prefill and a decode variant, the demand is a routing:
+// fractions f of the traffic λ_s of each shape on each variant, or pair of variants,
+// with Σ_s f·λ_s/c_sv ≤ x_v. Only replicas are whole; fractions are not. Unmet demand u of
 // workloads without penalty is minimised first, priority by priority
 // (lexicographically), and cost after that.
 //
-// A workload with redundancy r is served if its demand still is when the r replicas
-// of the highest capacity fail. Quotas count the devices that replicas ask for;
+// A workload with redundancy r is served if its demand still is whichever r replicas
+// fail: those of the highest capacity where all requests are alike, and of either
+// phase where there are phases. Quotas count the devices that replicas ask for;
 // pools count whole nodes where replicas need them, and the devices that do not
 // make up a node can only hold what fits there (see [Pool]).
 //

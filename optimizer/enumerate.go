@@ -24,9 +24,12 @@ func (p *pricer) enumerate(w *workload, lo, hi []int32, prices []float64, thresh
 	p.collect = &enumeration{limit: limit}
 	defer func() { p.collect = nil }()
 	p.best, p.steps, p.limit = threshold+1e-12*math.Abs(threshold), 0, enumerationSteps
-	if w.single && len(w.variants) > 0 {
+	switch {
+	case w.routing != nil:
+		p.enumerateRouted()
+	case w.single && len(w.variants) > 0:
 		p.enumerateSingle()
-	} else if p.prepare(-1) {
+	case p.prepare(-1):
 		p.chooseTheta()
 		p.search(p.root())
 	}
@@ -42,7 +45,7 @@ func (p *pricer) enumerateSingle() {
 			continue
 		}
 		v := &p.w.variants[j]
-		most := max(p.w.redundancy, p.w.least, v.least, v.current)
+		most := max(p.total, p.w.redundancy, p.w.least, v.least, v.current)
 		if v.capacity > 0 && p.w.demand > 0 {
 			full := math.Ceil((p.w.demand - p.epsilon) / v.capacity)
 			most = max(most, int32(min(full, float64(unlimited-p.w.redundancy)))+p.w.redundancy)

@@ -16,6 +16,8 @@ type Evaluation struct {
 	PricePerHour float64
 	// Unmet is demand not served, in requests/s, by workload.
 	Unmet []float64
+	// ShapeShares are by workload as those of Allocation.
+	ShapeShares [][][]float64
 	// Shortfall is the least number of replicas to add before all declared
 	// minimums hold, by workload.
 	Shortfall []int
@@ -36,8 +38,9 @@ func (p *Problem) Evaluate(replicas [][][]int) (Evaluation, error) {
 		return Evaluation{}, err
 	}
 	e := Evaluation{
-		Unmet:     make([]float64, len(p.Workloads)),
-		Shortfall: make([]int, len(p.Workloads)),
+		Unmet:       make([]float64, len(p.Workloads)),
+		ShapeShares: make([][][]float64, len(p.Workloads)),
+		Shortfall:   make([]int, len(p.Workloads)),
 	}
 	var prices, costs []float64
 	for i := range p.Workloads {
@@ -53,7 +56,7 @@ func (p *Problem) Evaluate(replicas [][][]int) (Evaluation, error) {
 			}
 			costs = append(costs, v.Switching(counts[j]))
 		}
-		e.Unmet[i] = w.Unmet(counts)
+		e.Unmet[i], e.ShapeShares[i] = w.serve(counts)
 		if w.Penalized {
 			costs = append(costs, w.UnmetPenalty*e.Unmet[i])
 		}
@@ -110,11 +113,22 @@ func (v *Variant) Switching(n int) float64 {
 // Unmet is the demand that replicas leave unserved, in requests/s; counts are those
 // of each variant. What is within 1e-9 of the demand is 0.
 func (w *Workload) Unmet(counts []int) float64 {
-	unmet := max(0, w.Demand-w.served(counts))
-	if unmet <= tolerance*w.Demand {
-		return 0
-	}
+	unmet, _ := w.serve(counts)
 	return unmet
+}
+
+// serve is what replicas leave unserved, and the shares of Allocation.ShapeShares.
+func (w *Workload) serve(counts []int) (unmet float64, shares [][]float64) {
+	if w.Demand > 0 && w.routed() && len(w.Variants) > 0 {
+		unmet, shares = w.route(counts)
+		unmet = max(0, unmet-w.waived)
+	} else {
+		unmet = max(0, w.Demand-w.served(counts))
+	}
+	if unmet <= tolerance*w.Demand {
+		unmet = 0
+	}
+	return unmet, shares
 }
 
 // served is the capacity left when the replicas of the highest capacity fail.

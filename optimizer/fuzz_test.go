@@ -43,8 +43,14 @@ func distort(p *Problem, data []byte) {
 		w := &p.Workloads[i]
 		numbers = append(numbers, &w.Demand, &w.UnmetPenalty)
 		counts = append(counts, &w.Redundancy, &w.MinReplicas, &w.MaxReplicas.Value)
+		for s := range w.Shapes {
+			numbers = append(numbers, &w.Shapes[s].Share)
+		}
 		for j := range w.Variants {
 			v := &w.Variants[j]
+			for s := range v.ShapeCapacities {
+				numbers = append(numbers, &v.ShapeCapacities[s])
+			}
 			numbers = append(numbers, &v.Capacity, &v.SwitchUp, &v.SwitchDown, &v.Placements[0].PricePerHour)
 			counts = append(counts, &v.DevicesPerReplica, &v.NodesPerReplica, &v.MinReplicas, &v.MaxReplicas.Value, &v.CurrentReplicas, &v.Placements[0].Pool)
 		}

@@ -141,7 +141,7 @@ func (s *Study) goal(r Relief) (*Problem, error) {
 	p.mustServe()
 	for i, a := range alone.Allocations {
 		w := &p.Workloads[i]
-		w.Demand = max(0, w.Demand-a.Unmet)
+		w.waive(a.Unmet)
 		if a.Shortfall > 0 {
 			w.relaxMinimums(totals(a.Replicas))
 		}

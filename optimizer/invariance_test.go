@@ -50,8 +50,10 @@ func clone(p *Problem) *Problem {
 	c.Workloads = slices.Clone(p.Workloads)
 	for i := range c.Workloads {
 		c.Workloads[i].Variants = slices.Clone(c.Workloads[i].Variants)
+		c.Workloads[i].Shapes = slices.Clone(c.Workloads[i].Shapes)
 		for j := range c.Workloads[i].Variants {
 			v := &c.Workloads[i].Variants[j]
+			v.ShapeCapacities = slices.Clone(v.ShapeCapacities)
 			v.Placements = slices.Clone(v.Placements)
 		}
 	}
@@ -59,7 +61,7 @@ func clone(p *Problem) *Problem {
 }
 
 // shuffle reorders everything and returns the new index of every old one.
-func shuffle(r *rand.Rand, p *Problem) (q *Problem, pools, quotas, workloads []int, variants [][]int, placements [][][]int) {
+func shuffle(r *rand.Rand, p *Problem) (q *Problem, pools, quotas, workloads []int, variants, shapes [][]int, placements [][][]int) {
 	q = clone(p)
 	pools, quotas, workloads = r.Perm(len(p.Pools)), r.Perm(len(p.Quotas)), r.Perm(len(p.Workloads))
 	for g := range p.Pools {
@@ -84,18 +86,49 @@ func shuffle(r *rand.Rand, p *Problem) (q *Problem, pools, quotas, workloads []i
 			moved[order[j]] = v
 		}
 		w.Variants = moved
+		shapes = append(shapes, r.Perm(len(w.Shapes)))
+		w.moveShapes(shapes[i])
 		q.Workloads[workloads[i]] = w
 		variants = append(variants, order)
 		placements = append(placements, places)
 	}
-	return q, pools, quotas, workloads, variants, placements
+	return q, pools, quotas, workloads, variants, shapes, placements
+}
+
+// moveShapes gives every shape a new index.
+func (w *Workload) moveShapes(order []int) {
+	from := w.Shapes
+	w.Shapes = make([]Shape, len(from))
+	for s := range from {
+		w.Shapes[order[s]] = from[s]
+	}
+	for j := range w.Variants {
+		v := &w.Variants[j]
+		capacities := v.ShapeCapacities
+		v.ShapeCapacities = make([]float64, len(capacities))
+		for s := range capacities {
+			v.ShapeCapacities[order[s]] = capacities[s]
+		}
+	}
+}
+
+// sharesBefore are those of a variant at the old indices of the shapes.
+func sharesBefore(shares []float64, order []int) []float64 {
+	if len(order) == 0 {
+		return shares
+	}
+	out := make([]float64, len(shares))
+	for s := range out {
+		out[s] = shares[order[s]]
+	}
+	return out
 }
 
 func TestReorderingChangesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for n, p := range invarianceProblems() {
 		want := solve(t, p, limitedOptions)
-		q, pools, quotas, workloads, variants, placements := shuffle(r, p)
+		q, pools, quotas, workloads, variants, shapes, placements := shuffle(r, p)
 		moved := solve(t, q, limitedOptions)
 		got := *moved
 		got.Allocations = make([]Allocation, len(want.Allocations))
@@ -110,7 +143,7 @@ func TestReorderingChangesNothing(t *testing.T) {
 		for i := range workloads {
 			a := moved.Allocations[workloads[i]]
 			b := a
-			b.Replicas, b.MarginalPrice = nil, nil
+			b.Replicas, b.MarginalPrice, b.ShapeShares = nil, nil, nil
 			for j := range variants[i] {
 				var counts []int
 				for k := range placements[i][j] {
@@ -118,6 +151,9 @@ func TestReorderingChangesNothing(t *testing.T) {
 				}
 				b.Replicas = append(b.Replicas, counts)
 				b.MarginalPrice = append(b.MarginalPrice, a.MarginalPrice[variants[i][j]])
+				if a.ShapeShares != nil {
+					b.ShapeShares = append(b.ShapeShares, sharesBefore(a.ShapeShares[variants[i][j]], shapes[i]))
+				}
 			}
 			got.Allocations[i] = b
 		}

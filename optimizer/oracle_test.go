@@ -110,8 +110,8 @@ func (b *brute) addOptions(i int) bool {
 			return choose(j+1, 0)
 		}
 		most := max(w.MinReplicas, v.MinReplicas, v.CurrentReplicas)
-		if v.Capacity > 0 {
-			most = max(most, int(math.Ceil(w.Demand/v.Capacity))+w.Redundancy)
+		if capacity := w.MixCapacity(j); capacity > 0 {
+			most = max(most, int(math.Ceil(w.Demand/capacity))+w.Redundancy)
 		}
 		for n := 0; n <= most; n++ {
 			replicas[j][k] = n
@@ -294,6 +294,9 @@ func checkSolution(t *testing.T, p *Problem, s *Solution) {
 	}
 	if e.Objective != s.Objective || e.PricePerHour != s.PricePerHour {
 		t.Errorf("objective %v, price %v; evaluated %v, %v", s.Objective, s.PricePerHour, e.Objective, e.PricePerHour)
+	}
+	for i := range s.Allocations {
+		checkShares(t, &p.Workloads[i], &s.Allocations[i])
 	}
 	if s.Bound > s.Objective || s.Bound < 0 {
 		t.Errorf("bound %v of objective %v", s.Bound, s.Objective)

@@ -46,6 +46,7 @@ type pricer struct {
 	places         []int32      // scratch: placements of a variant by price
 	collect        *enumeration // set while enumerating
 	x              []int32
+	routed         routedSearch
 }
 
 // segment is replicas of one variant in one placement at one cost.
@@ -89,6 +90,9 @@ func (p *pricer) solve(w *workload, lo, hi []int32, prices []float64) priced {
 	}
 	p.collect, p.limit = nil, searchLimit
 	p.best, p.found, p.steps = math.Inf(1), false, 0
+	if w.routing != nil {
+		return p.solveRouted()
+	}
 	if w.single {
 		return p.solveSingle()
 	}

@@ -56,14 +56,39 @@ type Workload struct {
 	UnmetPenalty float64
 	Penalized    bool
 	Mixing       Mixing
-	// Redundancy is the number of replicas, those of the highest capacity first,
-	// that may fail with the demand still served.
+	// Redundancy is the number of replicas, any of them, that may fail with the demand
+	// still served.
 	Redundancy int
 	// MinReplicas and MaxReplicas bound the sum over variants.
 	MinReplicas int
 	MaxReplicas Bound
-	Variants    []Variant
+	// Shapes are the kinds of requests in the demand, where variants serve some more
+	// cheaply than others; traffic of each shape is routed by itself. Empty: all
+	// requests are alike.
+	Shapes   []Shape
+	Variants []Variant
+
+	// waived are requests/s, of any shapes, that need not be served.
+	waived float64
 }
+
+// Shape is one kind of requests.
+type Shape struct {
+	// Share of the workload's requests, ≥ 0; the shares of a workload sum to 1.
+	Share float64
+}
+
+// Phase says which part of a request a variant serves.
+type Phase int
+
+const (
+	// Whole: all of it.
+	Whole Phase = iota
+	// Prefill computes the prompt and hands it to a variant that decodes.
+	Prefill
+	// Decode generates the output of a prompt computed elsewhere.
+	Decode
+)
 
 // Bound is an upper bound; the zero value is no bound.
 type Bound struct {
@@ -78,8 +103,15 @@ type Variant struct {
 	Name string
 	// Capacity is what one replica sustains, in requests/s, > 0. A variant that
 	// sustains nothing is left out of the problem, unless it has MinReplicas;
-	// then it is 0.
+	// then it is 0. Where the workload has Shapes it does not count.
 	Capacity float64
+	// ShapeCapacities are what one replica sustains of each of the workload's Shapes
+	// alone, in requests/s, in their order; 0 where it can't serve the shape. A
+	// replica that serves several is used up by the sum of rate/capacity.
+	ShapeCapacities []float64
+	// Phase is what the replicas do. A request is served whole by one variant or by
+	// a variant of each phase.
+	Phase Phase
 	// DevicesPerReplica ≥ 0.
 	DevicesPerReplica int
 	// NodesPerReplica is the number of nodes over which a replica is spread evenly, ≥ 1; 0 means 1.

@@ -49,6 +49,8 @@ type workload struct {
 	shortfallCost    float64 // cost of a missing replica; +Inf: minimums are hard
 	leastOfVariants  int32
 	money            float64 // 1 if prices count in this stage, else 0
+	// routing is nil where all requests are alike.
+	routing *routing
 }
 
 // none is a row that does not exist.
@@ -204,10 +206,14 @@ func (b *programBuilder) addWorkload(from *Workload, w *workload) {
 	}
 	b.setUnmet(from, w)
 	b.setShortfall(w)
+	if w.demand > 0 {
+		w.routing = newRouting(from)
+	}
 	w.variants = make([]variant, len(from.Variants))
 	quotas := b.quotasOf[from.Namespace]
 	for j := range from.Variants {
 		b.addVariant(&from.Variants[j], &w.variants[j], w, quotas)
+		w.variants[j].capacity = from.MixCapacity(j)
 	}
 	for _, row := range []int32{w.unmetRow, w.shortfallRow} {
 		if row != none {
@@ -259,7 +265,6 @@ func upper(b Bound) int32 {
 }
 
 func (b *programBuilder) addVariant(from *Variant, v *variant, w *workload, quotas []int) {
-	v.capacity = from.Capacity
 	v.least, v.most = int32(from.MinReplicas), upper(from.MaxReplicas)
 	v.current = int32(from.CurrentReplicas)
 	v.up, v.down = w.money*from.SwitchUp, w.money*from.SwitchDown

@@ -55,7 +55,48 @@ func randomSmall(r *rand.Rand) *Problem {
 		}
 		p.Workloads = append(p.Workloads, w)
 	}
+	for i := range p.Workloads {
+		switch w := &p.Workloads[i]; {
+		case chance(0.15):
+			addShapes(r, w)
+		case chance(0.15) && w.Mixing != Single:
+			addPhases(r, w)
+			if chance(0.3) {
+				addShapes(r, w)
+			}
+		}
+	}
 	return p
+}
+
+// addShapes makes the requests of a workload differ. Some shapes are alike, and some
+// variants can't serve some.
+func addShapes(r *rand.Rand, w *Workload) {
+	shares, total := make([]int, 1+r.IntN(4)), 0
+	for s := range shares {
+		shares[s] = r.IntN(4)
+		total += shares[s]
+	}
+	if total == 0 {
+		shares[0], total = 1, 1
+	}
+	for _, share := range shares {
+		w.Shapes = append(w.Shapes, Shape{Share: float64(share) / float64(total)})
+	}
+	for j := range w.Variants {
+		v := &w.Variants[j]
+		for range shares {
+			capacity := v.Capacity * []float64{0, 0.5, 1, 1, 2, 0.3 + 2*r.Float64()}[r.IntN(6)]
+			v.ShapeCapacities = append(v.ShapeCapacities, capacity)
+		}
+	}
+}
+
+// addPhases gives some variants one phase of the requests.
+func addPhases(r *rand.Rand, w *Workload) {
+	for j := range w.Variants {
+		w.Variants[j].Phase = Phase(r.IntN(3))
+	}
 }
 
 func randomVariant(r *rand.Rand, p *Problem, j int) Variant {

@@ -75,9 +75,16 @@ type Allocation struct {
 	Unmet float64
 	// Shortfall is the number of replicas below declared minimums.
 	Shortfall int
+	// ShapeShares[v][s] is the share of the traffic of Shapes[s] that is routed to
+	// Variants[v]: with the load of the busiest variant as low as it can be where all
+	// demand is served. A shape served in phases counts at both. It is nil for a workload
+	// without demand or whose requests all variants serve alike; workloads with phases
+	// and without Shapes have one.
+	ShapeShares [][]float64
 	// MarginalPrice[v] is what one request/s costs per hour on Variants[v] at its
 	// cheapest placement, shadow prices of pools, quotas and budget included; +Inf
-	// for a variant that sustains nothing.
+	// for a variant that sustains nothing. It is that of the shapes that the variant can
+	// serve, in the mix of the demand, and of the variant's phase alone.
 	MarginalPrice []float64
 }
 

@@ -289,7 +289,7 @@ func (s *solver) addPrices(out *Solution) {
 	for i, from := range s.canonical.workloads {
 		w := &s.program.workloads[i]
 		for j, variant := range s.canonical.variants[i] {
-			out.Allocations[from].MarginalPrice[variant] = w.variants[j].marginalPrice(s.money.prices)
+			out.Allocations[from].MarginalPrice[variant] = w.variants[j].marginalPrice(s.money.prices) / s.canonical.Workloads[i].servable(j)
 		}
 	}
 }

@@ -134,7 +134,7 @@ func (s *Study) served() *Problem {
 	for i := range p.Workloads {
 		w, a := &p.Workloads[i], &s.plan.Allocations[i]
 		if !w.Penalized {
-			w.Demand = max(0, w.Demand-a.Unmet)
+			w.waive(a.Unmet)
 		}
 		if a.Shortfall > 0 {
 			w.relaxMinimums(totals(a.Replicas))

@@ -111,11 +111,41 @@ func (c *checker) workload(path string, w *Workload, pools int) {
 	}
 	c.count(path+".redundancy", w.Redundancy)
 	c.bounds(path, w.MinReplicas, w.MaxReplicas)
+	c.shapes(path, w)
 	names := map[string]int{}
 	for i := range w.Variants {
 		variant := fmt.Sprintf("%s.variants[%d]", path, i)
 		c.unique(names, variant, w.Variants[i].Name, i)
 		c.variant(variant, &w.Variants[i], pools)
+	}
+}
+
+// sharesWithin is the accuracy to which the shares of shapes sum to 1.
+const sharesWithin = 1e-6
+
+func (c *checker) shapes(path string, w *Workload) {
+	total := 0.0
+	for s := range w.Shapes {
+		c.nonNegative(fmt.Sprintf("%s.shapes[%d].share", path, s), w.Shapes[s].Share)
+		total += w.Shapes[s].Share
+	}
+	if len(w.Shapes) > 0 && !(math.Abs(total-1) <= sharesWithin) {
+		c.fail(path+".shapes", "the shares sum to %.9g, not to 1", total)
+	}
+	for j := range w.Variants {
+		v, variant := &w.Variants[j], fmt.Sprintf("%s.variants[%d]", path, j)
+		if len(v.ShapeCapacities) != len(w.Shapes) {
+			c.fail(variant+".shapeCapacities", "%d capacities of %d shapes", len(v.ShapeCapacities), len(w.Shapes))
+		}
+		for s, capacity := range v.ShapeCapacities {
+			c.nonNegative(fmt.Sprintf("%s.shapeCapacities[%d]", variant, s), capacity)
+		}
+		switch {
+		case v.Phase < Whole || v.Phase > Decode:
+			c.fail(variant+".phase", "%d is neither Whole, Prefill nor Decode", v.Phase)
+		case v.Phase != Whole && w.Mixing == Single:
+			c.fail(variant+".phase", "a phase needs a variant of the other, which mixing Single forbids")
+		}
 	}
 }
 

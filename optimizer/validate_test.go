@@ -55,6 +55,15 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 			w := &p.Workloads[0]
 			w.Variants = append(w.Variants, w.Variants[0])
 		}, []string{"workloads[0].variants[1].name"}},
+		{"shapes", func(p *Problem) {
+			w := &p.Workloads[0]
+			w.Shapes, w.Variants[0].ShapeCapacities = []Shape{{Share: 0.5}, {Share: -0.1}}, []float64{-1, 1}
+		}, []string{"workloads[0].shapes[1].share: -0.1", "workloads[0].shapes: the shares sum to 0.4", "variants[0].shapeCapacities[0]: -1"}},
+		{"no capacity by shape", func(p *Problem) { p.Workloads[0].Shapes = []Shape{{Share: 1}} }, []string{"variants[0].shapeCapacities: 0 capacities of 1 shapes"}},
+		{"phase", func(p *Problem) { p.Workloads[0].Variants[0].Phase = 3 }, []string{"variants[0].phase: 3"}},
+		{"phase alone", func(p *Problem) {
+			p.Workloads[0].Mixing, p.Workloads[0].Variants[0].Phase = Single, Decode
+		}, []string{"variants[0].phase: a phase needs a variant of the other"}},
 		{"no placement", func(p *Problem) { p.Workloads[0].Variants[0].Placements = nil }, []string{"workloads[0].variants[0].placements: no placement"}},
 		{"placement", func(p *Problem) {
 			p.Workloads[0].Variants[0].Placements = []Placement{{Pool: 0}, {Pool: 0}, {Pool: -1, PricePerHour: -1}}

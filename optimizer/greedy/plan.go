@@ -97,7 +97,7 @@ func (m *plan) wanted(i, j int) (int, bool) {
 	if w.Unmet(counts) == 0 {
 		return least, true
 	}
-	capacity := w.Variants[j].Capacity
+	capacity := w.MixCapacity(j)
 	if capacity == 0 {
 		return 0, false
 	}
@@ -106,7 +106,10 @@ func (m *plan) wanted(i, j int) (int, bool) {
 		counts[j] = placed + n
 		return w.Unmet(counts) == 0
 	})
-	return max(n, least), true
+	// At most the variant alone serves all that it can, which shapes and phases that it
+	// lacks leave out.
+	counts[j] = placed + n
+	return max(n, least), w.Unmet(counts) == 0
 }
 
 func sum(counts []int) int {
