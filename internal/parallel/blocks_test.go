@@ -1,6 +1,7 @@
 package parallel_test
 
 import (
+	"fmt"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -10,29 +11,42 @@ import (
 	"github.com/poolwright/poolwright/internal/parallel"
 )
 
-func TestBlocksCoverTheList(t *testing.T) {
+func onProcessors(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
 	for _, processors := range []int{1, 2, 7} {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
-		for _, n := range []int{0, 1, 9, 10, 11, 1000} {
-			seen := make([]int, n)
-			blocks := make([]int, parallel.Count(n, 10))
-			parallel.Blocks(n, 10, func(block, from, to int) {
-				blocks[block]++
-				require.Equal(t, block*10, from)
-				for i := from; i < to; i++ {
-					seen[i]++
-				}
-			})
-			for _, calls := range append(seen, blocks...) {
-				require.Equal(t, 1, calls)
-			}
-		}
+		t.Run(fmt.Sprintf("processors=%d", processors), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+			test(t)
+		})
 	}
 }
 
+func TestBlocksCoverTheList(t *testing.T) {
+	onProcessors(t, func(t *testing.T) {
+		for _, n := range []int{0, 1, 9, 10, 11, 1000} {
+			elements := make([]int, n)
+			blocks := make([]int, parallel.Count(n, 10))
+			starts := make([]int, len(blocks))
+			parallel.Blocks(n, 10, func(block, from, to int) {
+				blocks[block]++
+				starts[block] = from
+				for i := from; i < to; i++ {
+					elements[i]++
+				}
+			})
+			for _, calls := range elements {
+				require.Equal(t, 1, calls)
+			}
+			for block, calls := range blocks {
+				require.Equal(t, 1, calls)
+				require.Equal(t, block*10, starts[block])
+			}
+		}
+	})
+}
+
 func TestBlocksPassPanicsOn(t *testing.T) {
-	for _, processors := range []int{1, 4} {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+	onProcessors(t, func(t *testing.T) {
 		var running atomic.Int32
 		require.PanicsWithValue(t, "block 3", func() {
 			parallel.Blocks(100, 1, func(block, _, _ int) {
@@ -44,5 +58,5 @@ func TestBlocksPassPanicsOn(t *testing.T) {
 			})
 		})
 		require.Zero(t, running.Load(), "no call outlives Blocks")
-	}
+	})
 }
