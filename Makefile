@@ -145,6 +145,13 @@ bench: ## run the benchmarks
 bench-queueing: ## compare queueing with the formulation that it replaces; writes docs/benchmarks.md
 	page=$$(go -C benchmarks run ./queueing); tee docs/benchmarks.md <<< "$$page"
 
+# Given fleets, if there are any, are read from a folder beside the repository.
+PROBLEMS ?= ../shared/problems
+
+.PHONY: bench-solver
+bench-solver: setup-peers ## measure the optimizer, also beside CBC, GLPK and lp_solve (15 min); writes docs/solver-benchmarks.md
+	CGO_ENABLED=0 go -C benchmarks run ./solver -problems "$(abspath $(PROBLEMS))" -docs ../docs $(ARGS)
+
 # Third-party measurements, if there are any, are read from a folder beside the repository.
 DATA ?= ../shared/data
 

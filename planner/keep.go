@@ -16,7 +16,7 @@ func keep(c *cycle) error {
 	for i := range all {
 		all[i] = true
 	}
-	problem := c.fleet.program(c.sizes)
+	problem := c.fleet.Problem(c.sizes)
 	replicas := c.fleet.placeCurrent(all)
 	e, err := problem.Evaluate(replicas)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // not held, with what the held ones leave.
 func solveStage(engine lp.Engine) func(*cycle) error {
 	return func(c *cycle) error {
-		c.problem = c.fleet.program(c.sizes)
+		c.problem = c.fleet.Problem(c.sizes)
 		held, err := c.hold(c.problem)
 		if err != nil {
 			return err
@@ -33,8 +33,9 @@ func solveStage(engine lp.Engine) func(*cycle) error {
 	}
 }
 
-// program writes the fleet as an integer program.
-func (f *Fleet) program(sizes [][]Size) *optimizer.Problem {
+// Problem writes the fleet as an integer program, with what [Planner.Capacities]
+// says that replicas sustain.
+func (f *Fleet) Problem(sizes [][]Size) *optimizer.Problem {
 	p := &optimizer.Problem{BudgetPerHour: f.Objective.BudgetPerHour}
 	for i := range f.Pools {
 		pool := &f.Pools[i]

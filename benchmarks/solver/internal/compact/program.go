@@ -3,6 +3,7 @@ package compact
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/poolwright/poolwright/optimizer"
 )
@@ -57,15 +58,15 @@ type derived struct {
 const none = -1
 
 // New writes the problem. It returns an error for what the program can't express:
-// redundancy, and node sizes that don't divide one another.
+// redundancy, shapes, phases, and node sizes that don't divide one another.
 func New(problem *optimizer.Problem, at Stage) (*Program, error) {
 	if err := problem.Validate(); err != nil {
 		return nil, err
 	}
 	p := &Program{problem: problem, stage: at}
 	for i := range problem.Workloads {
-		if problem.Workloads[i].Redundancy > 0 {
-			return nil, fmt.Errorf("compact: workload %q: redundancy can't be expressed", problem.Workloads[i].Name)
+		if w := &problem.Workloads[i]; w.Redundancy > 0 || len(w.Shapes) > 0 || slices.ContainsFunc(w.Variants, phased) {
+			return nil, fmt.Errorf("compact: workload %q: redundancy, shapes and phases can't be expressed", w.Name)
 		}
 		p.addWorkload(i)
 	}
@@ -79,6 +80,8 @@ func New(problem *optimizer.Problem, at Stage) (*Program, error) {
 	p.addSettled()
 	return p, nil
 }
+
+func phased(v optimizer.Variant) bool { return v.Phase != optimizer.Whole }
 
 func (p *Program) money() float64 {
 	if p.stage.Priority > 0 {

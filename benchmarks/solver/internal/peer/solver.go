@@ -55,13 +55,12 @@ func LPSolve() Solver {
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// Version returns what the command says of itself, and an error if it is not
-// installed.
-func (s Solver) Version(ctx context.Context) (string, error) {
+// Version returns what the command says of itself, if it is installed.
+func (s Solver) Version(ctx context.Context) (version string, installed bool) {
 	if _, err := exec.LookPath(s.version[0]); err != nil {
-		return "", err
+		return "", false
 	}
 	// Printing help may count as failure; what matters is the text.
 	text, _ := exec.CommandContext(ctx, s.version[0], s.version[1:]...).CombinedOutput() //nolint:gosec // one of the commands of this package
-	return regexp.MustCompile(`\d+(\.\d+)+`).FindString(string(text)), nil
+	return regexp.MustCompile(`\d+(\.\d+)+`).FindString(string(text)), true
 }

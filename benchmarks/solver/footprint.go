@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/table"
+	"github.com/poolwright/poolwright/internal/instance"
+	"github.com/poolwright/poolwright/optimizer"
+)
+
+// task is what a process of its own solves.
+type task struct {
+	instance.Params
+	// TimeLimit ends the solve by the clock; Limit by processor time.
+	TimeLimit, Limit time.Duration
+}
+
+// report is what it took.
+type report struct {
+	Gap      float64
+	Proven   bool
+	Feasible bool
+	// Elapsed is by the clock, CPU processor time.
+	Elapsed, CPU time.Duration
+	// PeakMemory of the process in bytes, the problem included.
+	PeakMemory int64
+}
+
+// probe solves the problem described and prints its report.
+func probe(description string, w io.Writer) error {
+	var t task
+	if err := json.Unmarshal([]byte(description), &t); err != nil {
+		return err
+	}
+	problem := instance.Generate(t.Params)
+	o := optimizer.Options{RelativeGap: relativeGap}
+	begin, start := time.Now(), processorTime()
+	o.Stop = func() bool {
+		return t.TimeLimit > 0 && time.Since(begin) > t.TimeLimit || processorTime()-start > t.Limit
+	}
+	s, err := optimizer.Solve(problem, o)
+	if err != nil {
+		return err
+	}
+	r := report{Gap: s.Gap, Proven: s.Proof == optimizer.Optimal, Elapsed: time.Since(begin), CPU: processorTime() - start}
+	replicas := make([][][]int, len(s.Allocations))
+	for i := range s.Allocations {
+		replicas[i] = s.Allocations[i].Replicas
+	}
+	e, err := problem.Evaluate(replicas)
+	if err != nil {
+		return err
+	}
+	r.Feasible = len(e.Violations) == 0 && s.Demand != optimizer.Infeasible
+	if r.PeakMemory, err = peakMemory(); err != nil {
+		return err
+	}
+	return json.NewEncoder(w).Encode(r)
+}
+
+// peakMemory reads the most memory that this process has held.
+func peakMemory() (int64, error) {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		var kilobytes int64
+		if n, _ := fmt.Sscanf(line, "VmHWM: %d kB", &kilobytes); n == 1 {
+			return kilobytes * 1024, nil
+		}
+	}
+	return 0, errors.New("no VmHWM in /proc/self/status")
+}
+
+// ask runs a task in a process of its own.
+func ask(ctx context.Context, t task) (report, error) {
+	var r report
+	self, err := os.Executable()
+	if err != nil {
+		return r, err
+	}
+	description, err := json.Marshal(t)
+	if err != nil {
+		return r, err
+	}
+	var out bytes.Buffer
+	command := exec.CommandContext(ctx, self, "-probe", string(description)) //nolint:gosec // this program itself
+	command.Stdout, command.Stderr = &out, os.Stderr
+	if err := command.Run(); err != nil {
+		return r, fmt.Errorf("probe: %w", err)
+	}
+	err = json.Unmarshal(out.Bytes(), &r)
+	return r, err
+}
+
+const footprintAbout = `Every problem is solved in a process of its own. Memory is the most that the process held (VmHWM), the problem
+included. With a time limit the solver is stopped by the clock; a plan is feasible if it breaks no limit, judged from
+the problem.`
+
+// footprintSection measures memory by size, and time limits.
+func footprintSection(ctx context.Context, o options) (*section, error) {
+	s := &section{title: "Memory and time limits", about: footprintAbout}
+	memory := table.Table{Title: "Peak memory", Columns: table.Columns("kind", "workloads", "pools", "MB", "gap %")}
+	limited := table.Table{Title: "Stopped after 10 ms", Columns: table.Columns("kind", "workloads", "pools", "elapsed ms", "processor ms", "gap %", "feasible")}
+	most, slowest, feasible := 0.0, 0.0, 1.0
+	for _, workloads := range sizes(o.largest) {
+		all := []setting{{"tight", instance.Params{Kind: instance.Tight, Pools: 5}}, {"short, by priority", instance.Params{Kind: instance.Short, Pools: 5, Lexicographic: true}}, largeShort()}
+		for _, kind := range all {
+			t := task{Params: kind.Params, Limit: o.limit}
+			t.Workloads = workloads
+			r, err := ask(ctx, t)
+			if err != nil {
+				return nil, err
+			}
+			megabytes := float64(r.PeakMemory) / 1e6
+			most = math.Max(most, megabytes)
+			memory.Add(kind.name, fmt.Sprint(workloads), fmt.Sprint(kind.Pools), format(megabytes), format(100*r.Gap))
+			if workloads < sizes(o.largest)[len(sizes(o.largest))-1] {
+				continue
+			}
+			t.TimeLimit = 10 * time.Millisecond
+			if r, err = ask(ctx, t); err != nil {
+				return nil, err
+			}
+			limited.Add(kind.name, fmt.Sprint(workloads), fmt.Sprint(kind.Pools), format(milliseconds(r.Elapsed)), format(milliseconds(r.CPU)), format(100*r.Gap), fmt.Sprint(r.Feasible))
+			slowest = math.Max(slowest, milliseconds(r.CPU))
+			if !r.Feasible {
+				feasible = 0
+			}
+		}
+	}
+	s.tables = []table.Table{memory, limited}
+	s.targets = []target{
+		{name: "peak memory", measured: most, bound: 300, unit: " MB"},
+		{name: "stopped after 10 ms on the largest problem: processor time to plan, bound and gap", measured: slowest, bound: 25, unit: " ms"},
+		{name: "stopped after 10 ms on the largest problem: plans that are feasible", measured: 100 * feasible, bound: 100, atLeast: true, unit: " %"},
+	}
+	return s, nil
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/table"
+	"github.com/poolwright/poolwright/internal/instance"
+	"github.com/poolwright/poolwright/optimizer"
+)
+
+// setting is a kind of problem without its size.
+type setting struct {
+	name string
+	instance.Params
+}
+
+// settings lists the kinds on five pools.
+func settings() []setting {
+	var all []setting
+	for _, kind := range instance.Kinds() {
+		all = append(all, setting{kind.String(), instance.Params{Kind: kind, Pools: 5}})
+		if kind == instance.Short {
+			all = append(all, setting{"short, by priority", instance.Params{Kind: kind, Pools: 5, Lexicographic: true}})
+		}
+	}
+	return all
+}
+
+func largeShort() setting {
+	return setting{"short, 20 % single-type", instance.Params{Kind: instance.Short, Pools: 8, SingleShare: 0.2}}
+}
+
+// draw draws a problem of a size.
+func (s setting) draw(workloads int, seed uint64) *optimizer.Problem {
+	p := s.Params
+	p.Workloads, p.Seed = workloads, seed
+	return instance.Generate(p)
+}
+
+// cell is what a setting of one size took.
+type cell struct {
+	setting
+	workloads int
+	times     []float64 // milliseconds
+	proven    int
+	gap       float64 // the largest
+}
+
+func (c *cell) median() float64 { return quantile(c.times, 0.5) }
+func (c *cell) p95() float64    { return quantile(c.times, 0.95) }
+
+func measureCell(s setting, workloads int, instances uint64, o optimizer.Options, limit time.Duration) (*cell, error) {
+	c := &cell{setting: s, workloads: workloads}
+	for seed := range instances {
+		m, err := solve(s.draw(workloads, seed), o, limit)
+		if err != nil {
+			return nil, err
+		}
+		c.times = append(c.times, milliseconds(m.cpu))
+		if m.Proof == optimizer.Optimal {
+			c.proven++
+		}
+		c.gap = max(c.gap, m.Gap)
+	}
+	return c, nil
+}
+
+func cellTable(title string) table.Table {
+	return table.Table{Title: title, Columns: table.Columns("kind", "workloads", "pools", "proven", "median ms", "p95 ms", "largest ms", "largest gap %")}
+}
+
+func (c *cell) addTo(t *table.Table) {
+	t.Add(c.name, fmt.Sprint(c.workloads), fmt.Sprint(c.Pools), fmt.Sprintf("%d of %d", c.proven, len(c.times)),
+		format(c.median()), format(c.p95()), format(slices.Max(c.times)), format(100*c.gap))
+}
+
+func format(x float64) string { return fmt.Sprintf("%.3g", x) }
+
+// sizes are the numbers of workloads that are measured.
+func sizes(largest int) []int {
+	return slices.DeleteFunc([]int{20, 100, 1000, 10_000}, func(n int) bool { return n > largest })
+}
+
+// kindsSection measures every kind at every size.
+func kindsSection(_ context.Context, o options) (*section, error) {
+	var cells []*cell
+	for _, workloads := range sizes(o.largest) {
+		all := settings()
+		if workloads == 10_000 {
+			all = append(all, largeShort())
+		}
+		for _, s := range all {
+			c, err := measureCell(s, workloads, o.instances, optimizer.Options{RelativeGap: relativeGap}, o.limit)
+			if err != nil {
+				return nil, err
+			}
+			cells = append(cells, c)
+		}
+	}
+	t := cellTable("Processor time to a gap of 0.1 %")
+	for _, c := range cells {
+		c.addTo(&t)
+	}
+	targets, growth := growthOf(cells)
+	return &section{
+		title:   "Kinds and sizes",
+		about:   growthAbout,
+		tables:  []table.Table{t, growth},
+		figures: []figure{growthFigure(cells)},
+		targets: append(kindTargets(cells), targets...),
+	}, nil
+}
+
+// find returns the cells of a size, of one kind or, without a name, of all on five
+// pools.
+func find(cells []*cell, name string, workloads int) []*cell {
+	var found []*cell
+	for _, c := range cells {
+		if c.workloads == workloads && (c.name == name || name == "" && c.name != largeShort().name) {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// kindTargets are those of the sizes that were measured.
+func kindTargets(cells []*cell) []target {
+	tight := instance.Tight.String()
+	targets := []target{{name: "problems of all kinds and sizes proven to 0.1 %", measured: 100 * provenShare(cells), bound: 100, atLeast: true, unit: " %"}}
+	for _, t := range []struct {
+		name, kind string
+		workloads  int
+		figure     func(*cell) float64
+		bound      float64
+	}{
+		{"20 workloads, slowest kind, median", "", 20, (*cell).median, 2},
+		{"1,000 × 5 tight, median", tight, 1000, (*cell).median, 25},
+		{"1,000 × 5 tight, p95", tight, 1000, (*cell).p95, 100},
+		{"1,000 × 5, slowest kind, median", "", 1000, (*cell).median, 500},
+		{"10,000 × 5 tight, median", tight, 10_000, (*cell).median, 250},
+		{"10,000 × 8 short with 20 % single-type, p95", largeShort().name, 10_000, (*cell).p95, 2000},
+	} {
+		worst := 0.0
+		found := find(cells, t.kind, t.workloads)
+		for _, c := range found {
+			worst = max(worst, t.figure(c))
+		}
+		if len(found) > 0 {
+			targets = append(targets, target{name: t.name, measured: worst, bound: t.bound, unit: " ms"})
+		}
+	}
+	return targets
+}
+
+func provenShare(cells []*cell) float64 {
+	proven, all := 0, 0
+	for _, c := range cells {
+		proven, all = proven+c.proven, all+len(c.times)
+	}
+	return float64(proven) / float64(all)
+}

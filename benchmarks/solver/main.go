@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// options are what the command line asks for.
+type options struct {
+	// only are the sections wanted, all if empty.
+	only []string
+	// instances is the number of problems of each kind and size, largest the largest
+	// size in workloads.
+	instances uint64
+	largest   int
+	// limit is the most processor time of one solve.
+	limit time.Duration
+	// peerLimit is that of one run of another solver.
+	peerLimit time.Duration
+	// problems is the folder of given fleets; it may be absent.
+	problems string
+	// docs is the folder of documentation to write, none if empty.
+	docs string
+	// strict makes a missed target a failure.
+	strict bool
+	// probe is a single problem to solve in a process of its own.
+	probe string
+}
+
+// errMissed says that a target was missed; the targets have been listed.
+var errMissed = errors.New("a target is missed")
+
+func main() {
+	// One core: nothing runs beside the solver.
+	runtime.GOMAXPROCS(1)
+	o, err := parse(os.Args[1:], os.Stderr)
+	switch {
+	case err != nil:
+	case o.probe != "":
+		err = probe(o.probe, os.Stdout)
+	default:
+		err = run(context.Background(), o, os.Stdout)
+	}
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, errMissed):
+		os.Exit(1)
+	default:
+		fmt.Fprintln(os.Stderr, "solver:", err)
+		os.Exit(2)
+	}
+}
+
+func parse(args []string, w io.Writer) (options, error) {
+	var o options
+	set := flag.NewFlagSet("solver", flag.ContinueOnError)
+	set.SetOutput(w)
+	only := set.String("only", "", "comma-separated `sections` to run: "+strings.Join(sectionNames(), ", "))
+	set.Uint64Var(&o.instances, "instances", 20, "problems of each kind and size")
+	set.IntVar(&o.largest, "largest", 10_000, "largest size in workloads")
+	set.DurationVar(&o.limit, "limit", 5*time.Second, "most processor time of one solve")
+	set.DurationVar(&o.peerLimit, "peer-limit", 30*time.Second, "most time of one run of another solver")
+	set.StringVar(&o.problems, "problems", "../../shared/problems", "`folder` of given fleets, left out if absent")
+	set.StringVar(&o.docs, "docs", "", "write the page into this `folder`; of all sections only")
+	set.BoolVar(&o.strict, "strict", false, "fail if a target is missed")
+	set.StringVar(&o.probe, "probe", "", "solve one `problem`, given as JSON, and print what it took; used by this program itself")
+	if err := set.Parse(args); err != nil {
+		return o, err
+	}
+	if *only != "" {
+		o.only = strings.Split(*only, ",")
+	}
+	for _, name := range o.only {
+		if !slices.Contains(sectionNames(), name) {
+			return o, fmt.Errorf("no section %q", name)
+		}
+	}
+	if o.docs != "" && (len(o.only) > 0 || o.instances != 20 || o.largest != 10_000) {
+		return o, errors.New("-docs is of all sections and sizes as they are by default")
+	}
+	return o, nil
+}
+
+// run measures, shows and writes. It returns errMissed if a target was missed and
+// that counts.
+func run(ctx context.Context, o options, w io.Writer) error {
+	var page page
+	for _, s := range sections() {
+		if len(o.only) > 0 && !slices.Contains(o.only, s.name) {
+			continue
+		}
+		made, err := s.make(ctx, o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		if _, err := io.WriteString(w, made.text()); err != nil {
+			return err
+		}
+		page.sections = append(page.sections, made)
+	}
+	if _, err := io.WriteString(w, page.verdict()); err != nil {
+		return err
+	}
+	if o.docs != "" {
+		if err := page.write(ctx, o); err != nil {
+			return err
+		}
+	}
+	if o.strict && page.missed() > 0 {
+		return errMissed
+	}
+	return nil
+}
+
+// maker makes one section.
+type maker struct {
+	name string
+	make func(context.Context, options) (*section, error)
+}
+
+// sections lists them in the order of the page.
+func sections() []maker {
+	return []maker{
+		{"kinds", kindsSection},
+		{"small", smallSection},
+		{"footprint", footprintSection},
+		{"greedy", greedySection},
+		{"peers", peersSection},
+		{"given", givenSection},
+	}
+}
+
+func sectionNames() []string {
+	var names []string
+	for _, s := range sections() {
+		names = append(names, s.name)
+	}
+	return names
+}

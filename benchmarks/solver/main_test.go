@@ -1,0 +1,196 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/chart"
+	"github.com/poolwright/poolwright/benchmarks/internal/table"
+	"github.com/poolwright/poolwright/benchmarks/solver/internal/peer"
+	"github.com/poolwright/poolwright/internal/instance"
+	"github.com/poolwright/poolwright/optimizer"
+)
+
+// TestMain lets this test be the program that solves in a process of its own.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "-probe" {
+		if err := probe(os.Args[2], os.Stdout); err != nil {
+			panic(err)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func TestCommandLine(t *testing.T) {
+	o, err := parse([]string{"-only", "kinds,given", "-instances", "3", "-strict"}, io.Discard)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"kinds", "given"}, o.only)
+	assert.Equal(t, uint64(3), o.instances)
+	assert.True(t, o.strict)
+	for _, args := range [][]string{{"-only", "nothing"}, {"-docs", "docs", "-only", "kinds"}, {"-docs", "docs", "-largest", "100"}, {"-nothing"}} {
+		_, err := parse(args, io.Discard)
+		assert.Error(t, err, args)
+	}
+}
+
+func quick(only ...string) options {
+	return options{only: only, instances: 1, largest: 20, limit: 200 * time.Millisecond, peerLimit: time.Second, problems: "none"}
+}
+
+func TestSectionsShowWhatTheyMeasure(t *testing.T) {
+	for section, want := range map[string]string{
+		"kinds":     "short, by priority",
+		"footprint": "Peak memory",
+		"greedy":    "PriorityRoundRobin",
+		"given":     "Given fleets",
+	} {
+		var b strings.Builder
+		require.NoError(t, run(t.Context(), quick(section), &b))
+		assert.Contains(t, b.String(), want)
+		assert.NotContains(t, b.String(), "NaN")
+	}
+}
+
+func TestMissedTargetsFailIfStrict(t *testing.T) {
+	o := quick("kinds")
+	o.limit = 0
+	require.NoError(t, run(t.Context(), o, io.Discard))
+	o.strict = true
+	assert.ErrorIs(t, run(t.Context(), o, io.Discard), errMissed)
+}
+
+func TestTargets(t *testing.T) {
+	for _, test := range []struct {
+		target
+		met bool
+	}{
+		{target{measured: 2, bound: 2}, true},
+		{target{measured: 3, bound: 2}, false},
+		{target{measured: 3, bound: 2, atLeast: true}, true},
+		{target{measured: 1, bound: 2, atLeast: true}, false},
+		{target{measured: math.NaN(), bound: 2}, false},
+		{target{measured: math.NaN(), bound: 2, atLeast: true}, false},
+	} {
+		assert.Equal(t, test.met, test.target.met(), test.target)
+	}
+	assert.Equal(t, []string{"x", "≤ 2 ms", "3.25 ms", "**missed**"}, target{name: "x", measured: 3.25, bound: 2, unit: " ms"}.row())
+}
+
+func TestPageHasTargetsTablesAndFigures(t *testing.T) {
+	o := quick()
+	o.docs = t.TempDir()
+	rows := table.Table{Title: "Rows", Columns: table.Columns("a")}
+	rows.Add("1")
+	p := page{sections: []*section{{
+		title: "Title", about: "About.", targets: []target{{name: "x", measured: 1, bound: 2}}, tables: []table.Table{rows},
+		figures: []figure{{"dots", chart.Figure{Title: "Dots", Columns: 1}}},
+	}}}
+	require.NoError(t, p.write(t.Context(), o))
+	text, err := os.ReadFile(filepath.Clean(filepath.Join(o.docs, pageFile)))
+	require.NoError(t, err)
+	for _, want := range []string{"| x | ≤ 2 | 1 | met |", "## Title\n\nAbout.", "![Dots](solver-benchmarks/dots.svg)", "Rows:\n\n| a |", "at most 0.1 % unless"} {
+		assert.Contains(t, string(text), want)
+	}
+	assert.FileExists(t, filepath.Join(o.docs, figuresFolder, "dots.svg"))
+}
+
+func TestQuantile(t *testing.T) {
+	values := make([]float64, 20)
+	for i := range values {
+		values[i] = float64(20 - i)
+	}
+	assert.Equal(t, 10.0, quantile(values, 0.5))
+	assert.Equal(t, 19.0, quantile(values, 0.95))
+	assert.Equal(t, 20.0, quantile(values, 1))
+	assert.True(t, math.IsNaN(quantile(nil, 0.5)))
+}
+
+func TestGrowthIsTheSlope(t *testing.T) {
+	var cells []*cell
+	for _, n := range []int{20, 100, 1000, 10_000} {
+		x := float64(n)
+		for _, s := range settings() {
+			time := x * math.Log(x)
+			if s.Kind == instance.Short {
+				time = x * x
+			}
+			cells = append(cells, &cell{setting: s, workloads: n, times: []float64{time}})
+		}
+	}
+	targets, growth := growthOf(cells)
+	require.Len(t, targets, len(settings()))
+	assert.InDelta(t, 1, targets[0].measured, 1e-9)
+	assert.Equal(t, []string{"short", "1.74", "2.00"}, growth.Rows[3])
+	f := growthFigure(cells)
+	assert.Len(t, f.Panels, len(settings()))
+	assert.Len(t, f.Panels[0].Series[0].Points, 4)
+	assert.NotEmpty(t, f.Panels[0].Guide)
+}
+
+func TestProbeReports(t *testing.T) {
+	description, err := json.Marshal(task{Params: instance.Params{Kind: instance.Tight, Workloads: 20, Pools: 3}, Limit: time.Second})
+	require.NoError(t, err)
+	var b strings.Builder
+	require.NoError(t, probe(string(description), &b))
+	var r report
+	require.NoError(t, json.Unmarshal([]byte(b.String()), &r))
+	assert.True(t, r.Feasible)
+	assert.True(t, r.Proven)
+	assert.Positive(t, r.CPU)
+	assert.Greater(t, r.PeakMemory, int64(1<<20))
+	require.Error(t, probe("{", io.Discard))
+}
+
+func TestDuels(t *testing.T) {
+	plan := func(objective float64, proof optimizer.Proof) measured {
+		return measured{Solution: &optimizer.Solution{Objective: objective, Proof: proof}, cpu: time.Second}
+	}
+	d := duel{ours: plan(11, optimizer.Optimal), theirs: peer.Answer{Objective: 10, CPU: 3 * time.Second, First: 2 * time.Second}}
+	assert.InDelta(t, 3, d.ratio(), 1e-12)
+	assert.InDelta(t, 0.1, d.worse(), 1e-12)
+	assert.True(t, d.before())
+	d.theirs.First = time.Second / 2
+	assert.False(t, d.before())
+	d.theirs.Status = peer.Nothing
+	assert.True(t, d.before())
+	assert.Zero(t, d.worse(), "no plan, nothing to be worse than")
+	d.ours = plan(11, optimizer.Feasible)
+	assert.False(t, d.before())
+	d.theirs = peer.Answer{Objective: 10, Levels: []peer.Level{{Priority: 1, Unmet: 2}}}
+	assert.Zero(t, d.worse(), "other demand is served")
+	d.ours.Levels = []optimizer.Level{{Priority: 1, Unmet: 2}}
+	assert.InDelta(t, 0.1, d.worse(), 1e-12)
+}
+
+func TestMatchesAreJudgedBySize(t *testing.T) {
+	made := func(workloads int, ratio float64, status peer.Status) match {
+		return match{{
+			workloads: workloads, ours: measured{Solution: &optimizer.Solution{Objective: 10}, cpu: time.Second},
+			theirs: peer.Answer{Status: status, Objective: 10, CPU: time.Duration(ratio * float64(time.Second)), First: 100 * time.Millisecond},
+		}}
+	}
+	targets := matchTargets([]match{
+		made(10, 2, peer.Optimal), made(100, 150, peer.Optimal), made(100, 5, peer.Feasible), made(1000, 9, peer.Nothing),
+	})
+	assert.Equal(t, []float64{2, 150, 100, 0}, []float64{targets[0].measured, targets[1].measured, targets[2].measured, targets[3].measured})
+	targets = matchTargets([]match{made(1000, 9, peer.Nothing), made(1000, 9, peer.Feasible)})
+	assert.Zero(t, targets[2].measured, "a first plan before our proof")
+}
+
+func TestGivenFleetsNeedNoFolder(t *testing.T) {
+	s, err := givenSection(t.Context(), quick())
+	require.NoError(t, err)
+	assert.Contains(t, s.about, "There was none")
+	_, err = readProblem(filepath.Join(t.TempDir(), "none.json.gz"))
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}

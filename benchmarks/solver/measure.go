@@ -1,0 +1,62 @@
+package main
+
+import (
+	"math"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/poolwright/poolwright/optimizer"
+)
+
+// relativeGap is the gap to be proven.
+const relativeGap = 1e-3
+
+// processorTime is what this process has used.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	// It can't fail for the process itself.
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// measured is a solve and its processor time.
+type measured struct {
+	*optimizer.Solution
+	cpu time.Duration
+}
+
+// fewest is the processor time over which short solves are repeated.
+const fewest = 5 * time.Millisecond
+
+// solve solves a problem, for at most so much processor time, and takes the mean
+// time of as many solves as fill a few milliseconds.
+func solve(problem *optimizer.Problem, o optimizer.Options, limit time.Duration) (measured, error) {
+	// What drawing the problem left behind is not the solver's to clean up.
+	runtime.GC()
+	start := processorTime()
+	o.Stop = func() bool { return processorTime()-start > limit }
+	var m measured
+	for n := 1; ; n++ {
+		var err error
+		if m.Solution, err = optimizer.Solve(problem, o); err != nil {
+			return m, err
+		}
+		if used := processorTime() - start; used >= fewest {
+			m.cpu = used / time.Duration(n)
+			return m, nil
+		}
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// quantile is the least value that at least the share q of them does not exceed.
+func quantile(values []float64, q float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
+}

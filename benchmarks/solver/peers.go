@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/table"
+	"github.com/poolwright/poolwright/benchmarks/solver/internal/peer"
+	"github.com/poolwright/poolwright/internal/instance"
+	"github.com/poolwright/poolwright/optimizer"
+)
+
+// duel is a problem solved by both sides.
+type duel struct {
+	setting
+	workloads int
+	ours      measured
+	theirs    peer.Answer
+}
+
+func fight(ctx context.Context, s setting, workloads int, seed uint64, against peer.Solver, o options) (*duel, error) {
+	problem := s.draw(workloads, seed)
+	d := &duel{setting: s, workloads: workloads}
+	var err error
+	if d.ours, err = solve(problem, optimizer.Options{RelativeGap: relativeGap}, o.limit); err != nil {
+		return nil, err
+	}
+	d.theirs, err = against.Solve(ctx, problem, relativeGap, o.peerLimit)
+	return d, err
+}
+
+// ratio is their processor time over ours.
+func (d *duel) ratio() float64 { return float64(d.theirs.CPU) / float64(d.ours.cpu) }
+
+// found says whether the other solver has a plan.
+func (d *duel) found() bool { return d.theirs.Status <= peer.Feasible }
+
+// settledAlike says whether both leave the same demand without penalty unserved,
+// without which costs can't be compared.
+func (d *duel) settledAlike() bool {
+	for _, level := range d.theirs.Levels {
+		unmet := 0.0
+		for _, l := range d.ours.Levels {
+			if l.Priority == level.Priority {
+				unmet = l.Unmet
+			}
+		}
+		if math.Abs(unmet-level.Unmet) > 1e-6*math.Max(1, unmet) {
+			return false
+		}
+	}
+	return len(d.theirs.Levels) > 0 || len(d.ours.Levels) == 0
+}
+
+// worse is our objective over theirs − 1, 0 where ours is no worse or can't be
+// compared.
+func (d *duel) worse() float64 {
+	if !d.found() || !d.settledAlike() {
+		return 0
+	}
+	if excess := d.ours.Objective/d.theirs.Objective - 1; excess > 1e-9 {
+		return excess
+	}
+	return 0
+}
+
+// before says whether our proof is there before their first plan.
+func (d *duel) before() bool {
+	return d.ours.Proof == optimizer.Optimal && (!d.found() || d.ours.cpu < d.theirs.First)
+}
+
+const peersAbout = `The same problems in the same run, as one integer program in free MPS each, at a gap of 0.1 %%. Times of the others are
+processor time of the command, which reads the file as well; CBC gets %v, the others %v by their own clocks. Where
+priorities decide, the others solve one program per priority and a last one for cost. "First plan" is when CBC says
+that it found its first one in the last of its runs. "Worse" is by how much our objective is above theirs, both at a gap
+of 0.1 %%, where both serve alike.`
+
+// otherLimit is the time for GLPK and lp_solve, which seldom prove anything.
+const otherLimit = 5 * time.Second
+
+// peersSection compares with the other solvers that are installed.
+func peersSection(ctx context.Context, o options) (*section, error) {
+	s := &section{title: "Beside CBC, GLPK and lp_solve", about: fmt.Sprintf(peersAbout, o.peerLimit, otherLimit)}
+	cbc := peer.CBC()
+	if _, installed := cbc.Version(ctx); !installed {
+		s.about += "\n\nCBC was not installed in this run."
+		return s, nil
+	}
+	all, err := matches(ctx, cbc, o)
+	if err != nil {
+		return nil, err
+	}
+	others, unproven, err := othersTable(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	s.tables = []table.Table{matchTable(all), others}
+	s.targets = append(matchTargets(all), target{name: "problems beside GLPK and lp_solve that we don't prove", measured: float64(unproven)})
+	return s, nil
+}
+
+// round is a size and how many problems of each kind are solved.
+type round struct {
+	workloads int
+	problems  uint64
+}
+
+func rounds(largest int) []round {
+	return slices.DeleteFunc([]round{{10, 5}, {100, 2}, {1000, 1}}, func(r round) bool { return r.workloads > largest })
+}
+
+// match is the duels of one kind and size.
+type match []*duel
+
+func matches(ctx context.Context, against peer.Solver, o options) ([]match, error) {
+	var all []match
+	for _, r := range rounds(o.largest) {
+		for _, s := range settings() {
+			var m match
+			for seed := range r.problems {
+				d, err := fight(ctx, s, r.workloads, seed, against, o)
+				if err != nil {
+					return nil, err
+				}
+				m = append(m, d)
+			}
+			all = append(all, m)
+		}
+	}
+	return all, nil
+}
+
+// each collects a figure of every duel.
+func (m match) each(figure func(*duel) float64) []float64 {
+	values := make([]float64, len(m))
+	for i, d := range m {
+		values[i] = figure(d)
+	}
+	return values
+}
+
+// count counts duels.
+func (m match) count(is func(*duel) bool) (n int) {
+	for _, d := range m {
+		if is(d) {
+			n++
+		}
+	}
+	return n
+}
+
+func matchTable(all []match) table.Table {
+	t := table.Table{Title: "Beside CBC", Columns: table.Columns("kind", "workloads", "ours, median ms", "CBC, median ms",
+		"ratio, median", "ratio, least", "ours proven", "CBC proven", "CBC has a plan", "first plan, least s", "ours worse, most %")}
+	for _, m := range all {
+		of := func(is func(*duel) bool) string { return fmt.Sprintf("%d of %d", m.count(is), len(m)) }
+		t.Add(m[0].name, fmt.Sprint(m[0].workloads),
+			format(quantile(m.each(func(d *duel) float64 { return milliseconds(d.ours.cpu) }), 0.5)),
+			format(quantile(m.each(func(d *duel) float64 { return milliseconds(d.theirs.CPU) }), 0.5)),
+			format(quantile(m.each((*duel).ratio), 0.5)), format(slices.Min(m.each((*duel).ratio))),
+			of(func(d *duel) bool { return d.ours.Proof == optimizer.Optimal }),
+			of(func(d *duel) bool { return d.theirs.Status == peer.Optimal }), of((*duel).found),
+			firstPlan(m), fmt.Sprintf("%.4f", 100*slices.Max(m.each((*duel).worse))))
+	}
+	return t
+}
+
+// firstPlan is the least time to a first plan, where there is one.
+func firstPlan(m match) string {
+	least := math.Inf(1)
+	for _, d := range m {
+		if d.found() {
+			least = min(least, d.theirs.First.Seconds())
+		}
+	}
+	if math.IsInf(least, 1) {
+		return "none"
+	}
+	return format(least)
+}
+
+// easy kinds are those that CBC proves at 100 workloads.
+func easy(m match) bool {
+	return m[0].workloads == 100 && m.count(func(d *duel) bool { return d.theirs.Status == peer.Optimal }) == len(m)
+}
+
+func matchTargets(all []match) []target {
+	fast, slow, before, worse := math.Inf(1), math.Inf(1), 1.0, 0.0
+	for _, m := range all {
+		ratios := m.each((*duel).ratio)
+		worse = max(worse, slices.Max(m.each((*duel).worse)))
+		switch {
+		case easy(m):
+			fast = min(fast, quantile(ratios, 0.5))
+		case m[0].workloads == 10:
+			slow = min(slow, slices.Min(ratios))
+		case m[0].workloads == 1000 && m.count((*duel).before) < len(m):
+			before = 0
+		}
+	}
+	return []target{
+		{name: "10 workloads, CBC's time over ours, least", measured: slow, bound: 1, atLeast: true},
+		{name: "100 workloads, kinds that CBC proves, CBC's time over ours, least median", measured: fast, bound: 100, atLeast: true},
+		{name: "1,000 workloads, our proof before CBC's first plan, all kinds", measured: 100 * before, bound: 100, atLeast: true, unit: " %"},
+		{name: "objective above CBC's, worst of all", measured: 100 * worse, bound: 0, unit: " %"},
+	}
+}
+
+// othersTable shows what GLPK and lp_solve make of some of the problems, and counts
+// those that are not proven by us.
+func othersTable(ctx context.Context, o options) (table.Table, int, error) {
+	t := table.Table{Title: "Beside GLPK and lp_solve", Columns: table.Columns("solver", "kind", "workloads", "its answer", "its s", "its plan above our bound, %", "ours", "ours, ms")}
+	o.peerLimit = otherLimit
+	unproven := 0
+	for _, against := range []peer.Solver{peer.GLPK(), peer.LPSolve()} {
+		if _, installed := against.Version(ctx); !installed {
+			continue
+		}
+		for _, s := range []setting{settings()[instance.Tight], settings()[instance.Short]} {
+			for _, workloads := range []int{10, 30, 100} {
+				d, err := fight(ctx, s, workloads, 0, against, o)
+				if err != nil {
+					return t, 0, err
+				}
+				if d.ours.Proof != optimizer.Optimal {
+					unproven++
+				}
+				above := "-"
+				if d.found() {
+					above = format(100 * (d.theirs.Objective/d.ours.Bound - 1))
+				}
+				t.Add(against.Name, s.name, fmt.Sprint(workloads), d.theirs.Status.String(), format(d.theirs.CPU.Seconds()), above,
+					ourStatus(d.ours.Solution), format(milliseconds(d.ours.cpu)))
+			}
+		}
+	}
+	return t, unproven, nil
+}
+
+func ourStatus(s *optimizer.Solution) string {
+	if s.Proof == optimizer.Optimal {
+		return peer.Optimal.String()
+	}
+	return peer.Feasible.String()
+}
