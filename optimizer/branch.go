@@ -67,7 +67,7 @@ func (t *tree) fractional(i int) bool {
 
 // splitsOf are the splits of workload i at its mean replicas.
 func (t *tree) splitsOf(i int) []split {
-	w := &t.l.workloads[i]
+	w, units := &t.l.workloads[i], t.bundle.units()
 	var splits []split
 	for item := range w.items {
 		mean, least, most := 0.0, int32(math.MaxInt32), int32(0)
@@ -85,25 +85,10 @@ func (t *tree) splitsOf(i int) []split {
 		fraction := mean - float64(at)
 		splits = append(splits, split{
 			workload: i, item: w.firstItem + item, at: at,
-			score: min(fraction, 1-fraction) * t.price(w, item),
+			score: min(fraction, 1-fraction) * w.place(item).priced(units),
 		})
 	}
 	return splits
-}
-
-// price is that of a replica of an item, with what it uses.
-func (t *tree) price(w *workload, item int) float64 {
-	for j := range w.variants {
-		v := &w.variants[j]
-		if k := item - int(v.firstItem); k < len(v.places) {
-			q := v.places[k].price
-			for _, u := range v.places[k].uses {
-				q += u.amount * (t.bundle.prices[u.row] + 1e-3*t.bundle.scale[u.row])
-			}
-			return q
-		}
-	}
-	panic("optimizer: item of another workload")
 }
 
 // otherSplits are splits next to the cheapest configurations, for the case that

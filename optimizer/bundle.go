@@ -72,7 +72,7 @@ func (b *bundle) ascend(g goal) ascent {
 		if b.value.bound > g.hopeless {
 			return infeasible
 		}
-		next, predicted, ok := b.propose()
+		next, predicted, ok := b.proposeKnown()
 		if !ok {
 			return converged
 		}
@@ -93,7 +93,10 @@ func (b *bundle) ascend(g goal) ascent {
 		}
 		gain := v.bound - b.value.bound
 		if gain >= 0.1*predicted {
-			if gain >= 0.5*predicted {
+			switch {
+			case gain >= 0.5*predicted:
+				b.step *= 5
+			case gain >= 0.3*predicted:
 				b.step *= 2
 			}
 			b.prices, b.value = next, v
@@ -173,6 +176,30 @@ func (b *bundle) add(c cut) {
 	}
 }
 
+// quickPasses limits the passes over known configurations between two exact ones.
+const quickPasses = 40
+
+// proposeKnown is propose with a model that agrees with the known configurations at the prices
+// proposed. Their cuts cost little, and an exact pass then learns only what is new.
+func (b *bundle) proposeKnown() (next []float64, predicted float64, ok bool) {
+	for range quickPasses {
+		next, predicted, ok = b.propose()
+		if !ok {
+			return nil, 0, false
+		}
+		value, c, complete := b.l.evaluateKnown(next)
+		b.l.budget.left -= len(b.l.workloads) / quickShare
+		if !complete || value-b.value.bound >= 0.7*predicted {
+			break
+		}
+		b.add(c)
+	}
+	return next, predicted, ok
+}
+
+// quickShare quick passes are about as much work as an exact one.
+const quickShare = 20
+
 // propose returns the next prices and the increase that the model predicts there.
 func (b *bundle) propose() (next []float64, predicted float64, ok bool) {
 	b.chooseActive()
@@ -199,7 +226,7 @@ func (b *bundle) propose() (next []float64, predicted float64, ok bool) {
 		return nil, 0, false
 	}
 	if b.step == 0 {
-		b.step = 0.3 / math.Sqrt(steepest)
+		b.step = 3 / math.Sqrt(steepest)
 	}
 	q.step = b.step
 	b.warm()

@@ -75,7 +75,7 @@ func (c *core) collect() bool {
 		w := &l.workloads[i]
 		lo, hi := l.bounds(w)
 		least := c.t.bundle.value.values[i]
-		columns, complete := l.pricer.enumerate(w, lo, hi, c.prices, least+reach, c.t.coreLimit-total)
+		columns, complete := l.pricer.enumerate(w, lo, hi, c.prices, least+reach, enumerationLimit{c.t.coreLimit - total, enumerationSteps})
 		if !complete {
 			l.budget.spend(i + (total+len(columns))/10)
 			return false

@@ -10,20 +10,25 @@ type enumeration struct {
 	overflow bool
 }
 
-// enumerationSteps is the number of search steps after which an enumeration counts
-// as overflown.
+// enumerationLimit is the number of columns and of search steps after which an enumeration
+// counts as overflown.
+type enumerationLimit struct {
+	columns, steps int
+}
+
+// enumerationSteps is the usual limit on steps.
 const enumerationSteps = 200_000
 
 // enumerate returns all configurations of w within the bounds whose reduced cost is
 // at most threshold, but for those that another one beats or equals in cost and in
-// the use of every row. complete is false if there are more than limit of them.
-func (p *pricer) enumerate(w *workload, lo, hi []int32, prices []float64, threshold float64, limit int) (columns []column, complete bool) {
+// the use of every row. complete is false if limit was reached.
+func (p *pricer) enumerate(w *workload, lo, hi []int32, prices []float64, threshold float64, limit enumerationLimit) (columns []column, complete bool) {
 	if !p.load(w, lo, hi, prices) {
 		return nil, true
 	}
-	p.collect = &enumeration{limit: limit}
+	p.collect = &enumeration{limit: limit.columns}
 	defer func() { p.collect = nil }()
-	p.best, p.steps, p.limit = threshold+1e-12*math.Abs(threshold), 0, enumerationSteps
+	p.best, p.steps, p.limit = threshold+1e-12*math.Abs(threshold), 0, limit.steps
 	switch {
 	case w.routing != nil:
 		p.enumerateRouted()

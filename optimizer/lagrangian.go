@@ -16,6 +16,10 @@ type lagrangian struct {
 	// columns are by workload; an index into them stays valid.
 	columns [][]column
 	hashes  [][]uint64
+	// known has cost and use of the columns in a row, by workload, for quick passes.
+	known [][]float64
+	// narrowed counts the bounds of the node by workload that are not those of the root.
+	narrowed []int32
 	// lo and hi bound the items at the node being worked on.
 	lo, hi []int32
 }
@@ -59,6 +63,8 @@ func newLagrangian(p *program, budget *effort) *lagrangian {
 	l := &lagrangian{program: p, budget: budget}
 	l.columns = make([][]column, len(p.workloads))
 	l.hashes = make([][]uint64, len(p.workloads))
+	l.known = make([][]float64, len(p.workloads))
+	l.narrowed = make([]int32, len(p.workloads))
 	l.lo = make([]int32, p.items)
 	l.hi = make([]int32, p.items)
 	for i := range p.workloads {
@@ -152,6 +158,7 @@ func (l *lagrangian) intern(i int, x []int32) (int32, bool) {
 		return -1, false
 	}
 	l.columns[i] = append(l.columns[i], c)
+	l.known[i] = append(append(l.known[i], c.cost), c.use...)
 	l.hashes[i] = append(l.hashes[i], h)
 	return int32(len(l.columns[i]) - 1), true
 }

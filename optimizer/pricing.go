@@ -138,12 +138,7 @@ func (p *pricer) load(w *workload, lo, hi []int32, prices []float64) bool {
 	item := 0
 	for j := range w.variants {
 		for k := range w.variants[j].places {
-			at := &w.variants[j].places[k]
-			q := at.price
-			for _, u := range at.uses {
-				q += u.amount * prices[u.row]
-			}
-			p.q[item] = q
+			p.q[item] = w.variants[j].places[k].priced(prices)
 			item++
 		}
 	}

@@ -134,7 +134,7 @@ func TestEnumerationMissesOnlyWhatIsBeaten(t *testing.T) {
 			return
 		}
 		threshold := bound + 0.4*math.Abs(bound) + 1
-		found, complete := l.pricer.enumerate(w, lo, hi, prices, threshold, math.MaxInt)
+		found, complete := l.pricer.enumerate(w, lo, hi, prices, threshold, enumerationLimit{math.MaxInt, enumerationSteps})
 		if !complete {
 			t.Fatal("enumeration cut off")
 		}
@@ -168,7 +168,7 @@ func noWorse(a, b *column) bool {
 
 func TestEnumerationHasNoDuplicates(t *testing.T) {
 	pricingCases(t, func(l *lagrangian, i int, lo, hi []int32, prices []float64, _ []column) {
-		found, _ := l.pricer.enumerate(&l.workloads[i], lo, hi, prices, 1e6, math.MaxInt)
+		found, _ := l.pricer.enumerate(&l.workloads[i], lo, hi, prices, 1e6, enumerationLimit{math.MaxInt, enumerationSteps})
 		for a := range found {
 			for b := range a {
 				if slices.Equal(found[a].x, found[b].x) {

@@ -22,16 +22,13 @@ type primal struct {
 	// bound and least are L at the prices, and its terms by workload.
 	bound float64
 	least []float64
-	// unit is what makes the use of rows comparable: 1/limit.
+	// unit is the price of a row for comparing uses; none is 0.
 	unit []float64
 }
 
 func newPrimal(b *bundle) *primal {
 	l := b.l
-	p := &primal{l: l, prices: b.prices, bound: b.value.bound, least: b.value.values, unit: make([]float64, len(l.rows)), choices: make([][]int32, len(l.workloads))}
-	for r := range l.rows {
-		p.unit[r] = 1 / max(1e-9, l.rows[r].limit)
-	}
+	p := &primal{l: l, prices: b.prices, bound: b.value.bound, least: b.value.values, unit: b.units(), choices: make([][]int32, len(l.workloads))}
 	for i := range l.workloads {
 		for k := range l.columns[i] {
 			if l.fits(i, &l.columns[i][k]) {
@@ -85,11 +82,11 @@ func (p *primal) repair(a *assignment) bool {
 			reduced := p.l.workloads[i].reduced(from, p.prices)
 			for _, k := range p.choices[i] {
 				to := p.column(i, k)
-				change := p.excessChange(a, i, from, to)
-				if change >= -1e-12 {
+				relief, waste := p.relief(a, i, from, to)
+				if relief <= slight {
 					continue
 				}
-				rate := max(slight, p.l.workloads[i].reduced(to, p.prices)-reduced) / -change
+				rate := (max(slight, p.l.workloads[i].reduced(to, p.prices)-reduced) + wasteShare*waste) / relief
 				if rate < bestRate {
 					bestI, bestK, bestRate = i, k, rate
 				}
@@ -103,6 +100,9 @@ func (p *primal) repair(a *assignment) bool {
 	return p.l.feasible(a.use)
 }
 
+// wasteShare is the share of its price that use left over counts for: some of it serves others.
+const wasteShare = 0.3
+
 // relieves says whether workload i uses a row that is exceeded.
 func (p *primal) relieves(a *assignment, i int) bool {
 	c := p.column(i, a.picks[i])
@@ -114,14 +114,17 @@ func (p *primal) relieves(a *assignment, i int) bool {
 	return false
 }
 
-func (p *primal) excessChange(a *assignment, i int, from, to *column) float64 {
-	change := 0.0
+// relief is by how much an exchange lowers what exceeds rows, and waste what it leaves unused of
+// them, both priced.
+func (p *primal) relief(a *assignment, i int, from, to *column) (relief, waste float64) {
 	for n, r := range p.l.workloads[i].rows {
 		if d := to.use[n] - from.use[n]; d != 0 {
-			change += p.over(int(r), a.use[r]+d) - p.over(int(r), a.use[r])
+			over := a.use[r] - p.l.rows[r].limit
+			relief += (max(0, over) - max(0, over+d)) * p.unit[r]
+			waste += (max(0, -over-d) - max(0, -over)) * p.unit[r]
 		}
 	}
-	return change
+	return relief, max(0, waste)
 }
 
 // move is an exchange with its effect on the cost and on the use of all rows.

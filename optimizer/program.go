@@ -74,6 +74,25 @@ type place struct {
 	uses  []use
 }
 
+// priced is the cost of a replica with what it uses.
+func (at *place) priced(prices []float64) float64 {
+	q := at.price
+	for _, u := range at.uses {
+		q += u.amount * prices[u.row]
+	}
+	return q
+}
+
+// place is that of an item.
+func (w *workload) place(item int) *place {
+	j := 0
+	for j+1 < len(w.variants) && int(w.variants[j+1].firstItem) <= item {
+		j++
+	}
+	v := &w.variants[j]
+	return &v.places[item-int(v.firstItem)]
+}
+
 // use is what one replica takes of a coupling row.
 type use struct {
 	row    int32

@@ -297,12 +297,8 @@ func (s *solver) addPrices(out *Solution) {
 // marginalPrice is the cost of one request/s at the cheapest placement.
 func (v *variant) marginalPrice(prices []float64) float64 {
 	least := math.Inf(1)
-	for _, at := range v.places {
-		q := at.price
-		for _, u := range at.uses {
-			q += u.amount * prices[u.row]
-		}
-		least = min(least, q)
+	for k := range v.places {
+		least = min(least, v.places[k].priced(prices))
 	}
 	if v.capacity == 0 {
 		return math.Inf(1)

@@ -155,6 +155,7 @@ func (t *tree) root() bool {
 		t.floor = first.bound
 		return !math.IsInf(first.bound, 1)
 	}
+	t.l.seed()
 	t.bundle.scale = t.l.scales(&first.cut)
 	t.bundle.value = first
 	t.chooseStart()
@@ -165,6 +166,9 @@ func (t *tree) root() bool {
 	if outcome == infeasible {
 		t.floor = math.Inf(1)
 		return false
+	}
+	if t.bundle.value.bound < t.target() {
+		t.heuristic(false)
 	}
 	if t.bundle.value.bound < t.target() {
 		t.heuristic(true)
@@ -338,6 +342,7 @@ func (t *tree) enter(n *treeNode) (restore func()) {
 	before := make([]boundChange, len(n.changes))
 	for i, c := range n.changes {
 		before[i] = boundChange{c.workload, c.item, t.l.lo[c.item], t.l.hi[c.item]}
+		t.l.narrowed[c.workload]++
 		t.l.lo[c.item], t.l.hi[c.item] = c.lo, c.hi
 	}
 	t.bundle.prices, t.bundle.cuts, t.bundle.step = n.prices, slices.Clone(n.cuts), n.step
@@ -345,6 +350,7 @@ func (t *tree) enter(n *treeNode) (restore func()) {
 	return func() {
 		for i := len(before) - 1; i >= 0; i-- {
 			t.l.lo[before[i].item], t.l.hi[before[i].item] = before[i].lo, before[i].hi
+			t.l.narrowed[before[i].workload]--
 		}
 	}
 }
@@ -406,14 +412,10 @@ func (t *tree) heuristic(thorough bool) {
 	}
 }
 
-// starts are assignments to begin with: the configurations of most weight in the
-// bundle, its best evaluation, and its cuts in use.
+// starts are assignments to begin with: the fractional solution rounded with more and with less
+// attention to the use of rows, the cuts in use, and the best plan.
 func (t *tree) starts() [][]int32 {
-	rounded := make([]int32, len(t.l.workloads))
-	for i := range rounded {
-		rounded[i] = t.heaviest(i)
-	}
-	starts := [][]int32{rounded, t.bundle.value.cut.picks}
+	starts := [][]int32{t.bundle.rounded(0.3), t.bundle.rounded(0.03)}
 	for k := range t.bundle.cuts {
 		if t.bundle.weights[k] > 0 && len(starts) < 6 && len(t.l.workloads) <= 200 {
 			starts = append(starts, t.bundle.cuts[k].picks)
@@ -423,26 +425,6 @@ func (t *tree) starts() [][]int32 {
 		starts = append(starts, t.best.picks)
 	}
 	return starts
-}
-
-// heaviest is the configuration of workload i with the most weight.
-func (t *tree) heaviest(i int) int32 {
-	best, bestWeight := t.bundle.value.cut.picks[i], 0.0
-	for k := range t.bundle.cuts {
-		pick, weight := t.bundle.cuts[k].picks[i], 0.0
-		if t.bundle.weights[k] == 0 {
-			continue
-		}
-		for other := range t.bundle.cuts {
-			if t.bundle.cuts[other].picks[i] == pick {
-				weight += t.bundle.weights[other]
-			}
-		}
-		if weight > bestWeight+1e-12 {
-			best, bestWeight = pick, weight
-		}
-	}
-	return best
 }
 
 // nearColumns is the number of configurations per workload that a thorough search
@@ -469,7 +451,7 @@ func (t *tree) nearest(i int, reach float64) float64 {
 	least := t.bundle.value.values[i]
 	var near []column
 	for range 8 {
-		columns, complete := t.l.pricer.enumerate(w, lo, hi, t.bundle.prices, least+reach, 4*nearColumns)
+		columns, complete := t.l.pricer.enumerate(w, lo, hi, t.bundle.prices, least+reach, enumerationLimit{4 * nearColumns, enumerationSteps})
 		near = columns
 		sparse := len(columns) < nearColumns/4 && reach < t.bundle.value.scale
 		if complete && !sparse {
