@@ -74,7 +74,7 @@ func (s *solver) stages() {
 	for _, priority := range priorities {
 		settled.priority = priority
 		level := s.settle(settled)
-		settled.settled[priority] = level.Unmet
+		settled.settled[priority] = s.allowed(level, settled.unit(&s.canonical.Problem))
 		s.addLevel(priority, level)
 	}
 	settled.kind, settled.priority = moneyStage, 0
@@ -112,6 +112,36 @@ func (s *solver) settle(at stage) Level {
 		level.Gap = (level.Unmet - level.Bound) / at.unit(&s.canonical.Problem)
 	}
 	return level
+}
+
+// allowed is the unmet demand of a settled level that the later ones must keep: all that the gap
+// asked for leaves. Were it what the plan so far happens to reach, hardly another plan would do.
+func (s *solver) allowed(level Level, unit float64) float64 {
+	if level.Unmet == 0 {
+		return 0
+	}
+	return max(level.Unmet, level.Bound+s.options.searchGap()*unit)
+}
+
+// reachedLevels are the levels as the final plan keeps them.
+func (s *solver) reachedLevels(plan []Allocation) []Level {
+	for k := range s.levels {
+		level := &s.levels[k]
+		if level.Priority == 0 {
+			continue
+		}
+		var unmet, demand runningSum
+		for i, from := range s.canonical.workloads {
+			if w := &s.canonical.Workloads[i]; !w.Penalized && w.Priority == level.Priority {
+				unmet.add(plan[from].Unmet)
+				demand.add(w.Demand)
+			}
+		}
+		level.Unmet = unmet.total()
+		level.Bound = min(level.Bound, level.Unmet)
+		level.Gap = (level.Unmet - level.Bound) / demand.total()
+	}
+	return slices.DeleteFunc(s.levels, func(l Level) bool { return l.Unmet == 0 })
 }
 
 func (s *solver) addLevel(priority int, level Level) {
@@ -238,7 +268,7 @@ func (s *solver) solution(p *Problem) (*Solution, error) {
 	if err != nil {
 		return nil, fmt.Errorf("optimizer: own plan: %w", err)
 	}
-	out.Levels, out.Stopped = s.levels, s.budget.stopped
+	out.Levels, out.Stopped = s.reachedLevels(out.Allocations), s.budget.stopped
 	out.Effort = s.options.Effort - s.budget.left
 	out.Bound = min(proven(s.money.bound), out.Objective)
 	out.Gap = gapOf(out.Objective, out.Bound)
