@@ -93,11 +93,8 @@ func (b *bundle) ascend(g goal) ascent {
 		}
 		gain := v.bound - b.value.bound
 		if gain >= 0.1*predicted {
-			switch {
-			case gain >= 0.5*predicted:
+			if gain >= 0.4*predicted && b.held(predicted) {
 				b.step *= 5
-			case gain >= 0.3*predicted:
-				b.step *= 2
 			}
 			b.prices, b.value = next, v
 			nulls = 0
@@ -107,6 +104,11 @@ func (b *bundle) ascend(g goal) ascent {
 		b.add(v.cut)
 	}
 	return interrupted
+}
+
+// held says whether the quadratic term kept the prices from moving on.
+func (b *bundle) held(predicted float64) bool {
+	return dot(b.program.d, b.program.d) > 0.1*b.step*predicted
 }
 
 // multiplications are about as much work as one pricing problem.
