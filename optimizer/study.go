@@ -25,12 +25,17 @@ type Study struct {
 // Interval holds a number that is only known to lie between Low and High.
 type Interval struct{ Low, High float64 }
 
-// solvesOfStudy is the number of solves that can spend the effort of a study.
-const solvesOfStudy = 16
+// A solve of a study gets at most a part of the study's effort, and no more than a
+// multiple of what the plan took, unless that is little: a question that is much
+// harder than the plan would leave nothing for the others.
+const (
+	solvesOfStudy = 16
+	effortOfPlans = 4
+	littleEffort  = 50_000
+)
 
 // NewStudy returns a study of a valid problem and the plan that [Solve] found for it.
-// The options are those of every solve, but Effort is that of the whole study; no
-// solve gets more than a sixteenth of it.
+// The options are those of every solve, but Effort is that of the whole study.
 func NewStudy(p *Problem, plan *Solution, o Options) *Study {
 	if o.Effort == 0 {
 		o.Effort = defaultEffort
@@ -45,7 +50,7 @@ func (s *Study) solve(p *Problem) (*Solution, error) {
 		return nil, ErrEnded
 	}
 	o := s.options
-	o.Effort = max(1, min(s.left, s.options.Effort/solvesOfStudy))
+	o.Effort = max(1, min(s.left, s.options.Effort/solvesOfStudy, max(littleEffort, effortOfPlans*s.plan.Effort)))
 	solution, err := Solve(p, o)
 	if err != nil {
 		return nil, err

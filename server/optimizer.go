@@ -43,6 +43,25 @@ func (o *Optimizer) Optimize(ctx context.Context, m *poolwrightv1.Fleet) (*poolw
 	return message.Plan(&decision), nil
 }
 
+// Explain returns the plan of Optimize with answers to what follows from it. The
+// fleet's time limit covers both.
+func (o *Optimizer) Explain(ctx context.Context, m *poolwrightv1.Fleet) (*poolwrightv1.Explanation, error) {
+	fleet, err := message.Fleet(m)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	limited, cancel := context.WithTimeout(ctx, fleet.Objective.TimeLimit)
+	defer cancel()
+	explanation, _, err := o.planner.Explain(planner.Snapshot{Now: time.Now(), Fleet: fleet}, planner.Memory{}, Stop(limited))
+	if err != nil {
+		return nil, failed(err)
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return nil, status.FromContextError(ctx.Err()).Err()
+	}
+	return message.Explanation(&explanation), nil
+}
+
 // Evaluate predicts a fleet as it stands.
 func (o *Optimizer) Evaluate(_ context.Context, m *poolwrightv1.Fleet) (*poolwrightv1.Plan, error) {
 	fleet, err := message.Fleet(m)

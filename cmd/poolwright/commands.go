@@ -40,7 +40,8 @@ Exit codes: 0 done, 1 failure, 2 bad input, 3 some demand or bound cannot be met
 		newServe(),
 		newQuestion(app.Optimize, "optimize", "Choose the cheapest plan that serves a fleet's demand", `
   poolwright optimize -f examples/mix.yaml
-  poolwright optimize -f examples/mix.yaml -o json | jq .pricePerHour`),
+  poolwright optimize -f examples/mix.yaml -o json | jq .pricePerHour
+  poolwright optimize -f examples/tight-priorities.yaml --explain`),
 		newQuestion(app.Evaluate, "evaluate", "Predict the performance of a fleet as it stands", `
   poolwright evaluate -f examples/mix.yaml`),
 		newQuestion(app.Capacity, "capacity", "Tell what one replica of each variant sustains within its SLO", `
@@ -73,6 +74,7 @@ func noArguments(c *cobra.Command, args []string) error {
 
 func newQuestion(q app.Question, use, short, example string) *cobra.Command {
 	request := app.Request{Question: q}
+	explain := false
 	c := &cobra.Command{
 		Use:     use + " -f FILE",
 		Short:   short,
@@ -83,6 +85,9 @@ func newQuestion(q app.Question, use, short, example string) *cobra.Command {
 			if request.File == "" {
 				return &usageError{fmt.Errorf("which fleet? Give -f FILE, or -f - for standard input")}
 			}
+			if explain {
+				request.Question = app.Explain
+			}
 			return app.Ask(c.Context(), request, c.InOrStdin(), c.OutOrStdout())
 		},
 	}
@@ -92,6 +97,7 @@ func newQuestion(q app.Question, use, short, example string) *cobra.Command {
 	request.Engine = "go"
 	if q == app.Optimize {
 		addEngine(c, &request.Engine)
+		c.Flags().BoolVar(&explain, "explain", false, "say also what would serve all, how far prices may move, what other demand and pools cost")
 		c.Flags().Var(&request.Strategy, "strategy", "how to plan, in place of the fleet's objective: "+strings.Join(app.Strategies(), ", "))
 		_ = c.RegisterFlagCompletionFunc("strategy", cobra.FixedCompletions(app.Strategies(), cobra.ShellCompDirectiveNoFileComp))
 	}

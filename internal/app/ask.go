@@ -36,6 +36,7 @@ type Question int
 // The questions.
 const (
 	Optimize Question = iota
+	Explain
 	Evaluate
 	Capacity
 )
@@ -49,7 +50,7 @@ type Request struct {
 	Format Format
 	// Engine of the linear programs: go, or clp where it is built in.
 	Engine string
-	// Strategy of Optimize.
+	// Strategy of Optimize and Explain.
 	Strategy Strategy
 }
 
@@ -117,6 +118,9 @@ func ask(ctx context.Context, s *server.Optimizer, q Question, fleet *poolwright
 	case Evaluate:
 		plan, err := s.Evaluate(ctx, fleet)
 		return plan, plan.GetDemand() != poolwrightv1.Plan_SERVED, callError(err)
+	case Explain:
+		explanation, err := s.Explain(ctx, fleet)
+		return explanation, explanation.GetPlan().GetDemand() != poolwrightv1.Plan_SERVED, callError(err)
 	case Optimize:
 	}
 	plan, err := s.Optimize(ctx, fleet)

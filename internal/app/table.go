@@ -20,6 +20,8 @@ func writeTable(w io.Writer, m proto.Message) error {
 	switch m := m.(type) {
 	case *poolwrightv1.Plan:
 		t.plan(m)
+	case *poolwrightv1.Explanation:
+		t.explanation(m)
 	case *poolwrightv1.Capacities:
 		t.capacities(m)
 	case *poolwrightv1.Calibration:

@@ -25,9 +25,10 @@ var File_poolwright_v1_optimizer_service_proto protoreflect.FileDescriptor
 
 const file_poolwright_v1_optimizer_service_proto_rawDesc = "" +
 	"\n" +
-	"%poolwright/v1/optimizer_service.proto\x12\rpoolwright.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fpoolwright/v1/calibration.proto\x1a\x19poolwright/v1/fleet.proto\x1a\x18poolwright/v1/plan.proto2\xe8\x02\n" +
+	"%poolwright/v1/optimizer_service.proto\x12\rpoolwright.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fpoolwright/v1/calibration.proto\x1a\x1fpoolwright/v1/explanation.proto\x1a\x19poolwright/v1/fleet.proto\x1a\x18poolwright/v1/plan.proto2\xbd\x03\n" +
 	"\x10OptimizerService\x12N\n" +
-	"\bOptimize\x12\x14.poolwright.v1.Fleet\x1a\x13.poolwright.v1.Plan\"\x17\x82\xd3\xe4\x93\x02\x11:\x01*\"\f/v1/optimize\x12N\n" +
+	"\bOptimize\x12\x14.poolwright.v1.Fleet\x1a\x13.poolwright.v1.Plan\"\x17\x82\xd3\xe4\x93\x02\x11:\x01*\"\f/v1/optimize\x12S\n" +
+	"\aExplain\x12\x14.poolwright.v1.Fleet\x1a\x1a.poolwright.v1.Explanation\"\x16\x82\xd3\xe4\x93\x02\x10:\x01*\"\v/v1/explain\x12N\n" +
 	"\bEvaluate\x12\x14.poolwright.v1.Fleet\x1a\x13.poolwright.v1.Plan\"\x17\x82\xd3\xe4\x93\x02\x11:\x01*\"\f/v1/evaluate\x12T\n" +
 	"\bCapacity\x12\x14.poolwright.v1.Fleet\x1a\x19.poolwright.v1.Capacities\"\x17\x82\xd3\xe4\x93\x02\x11:\x01*\"\f/v1/capacity\x12^\n" +
 	"\tCalibrate\x12\x1b.poolwright.v1.Measurements\x1a\x1a.poolwright.v1.Calibration\"\x18\x82\xd3\xe4\x93\x02\x12:\x01*\"\r/v1/calibrateBCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
@@ -36,20 +37,23 @@ var file_poolwright_v1_optimizer_service_proto_goTypes = []any{
 	(*Fleet)(nil),        // 0: poolwright.v1.Fleet
 	(*Measurements)(nil), // 1: poolwright.v1.Measurements
 	(*Plan)(nil),         // 2: poolwright.v1.Plan
-	(*Capacities)(nil),   // 3: poolwright.v1.Capacities
-	(*Calibration)(nil),  // 4: poolwright.v1.Calibration
+	(*Explanation)(nil),  // 3: poolwright.v1.Explanation
+	(*Capacities)(nil),   // 4: poolwright.v1.Capacities
+	(*Calibration)(nil),  // 5: poolwright.v1.Calibration
 }
 var file_poolwright_v1_optimizer_service_proto_depIdxs = []int32{
 	0, // 0: poolwright.v1.OptimizerService.Optimize:input_type -> poolwright.v1.Fleet
-	0, // 1: poolwright.v1.OptimizerService.Evaluate:input_type -> poolwright.v1.Fleet
-	0, // 2: poolwright.v1.OptimizerService.Capacity:input_type -> poolwright.v1.Fleet
-	1, // 3: poolwright.v1.OptimizerService.Calibrate:input_type -> poolwright.v1.Measurements
-	2, // 4: poolwright.v1.OptimizerService.Optimize:output_type -> poolwright.v1.Plan
-	2, // 5: poolwright.v1.OptimizerService.Evaluate:output_type -> poolwright.v1.Plan
-	3, // 6: poolwright.v1.OptimizerService.Capacity:output_type -> poolwright.v1.Capacities
-	4, // 7: poolwright.v1.OptimizerService.Calibrate:output_type -> poolwright.v1.Calibration
-	4, // [4:8] is the sub-list for method output_type
-	0, // [0:4] is the sub-list for method input_type
+	0, // 1: poolwright.v1.OptimizerService.Explain:input_type -> poolwright.v1.Fleet
+	0, // 2: poolwright.v1.OptimizerService.Evaluate:input_type -> poolwright.v1.Fleet
+	0, // 3: poolwright.v1.OptimizerService.Capacity:input_type -> poolwright.v1.Fleet
+	1, // 4: poolwright.v1.OptimizerService.Calibrate:input_type -> poolwright.v1.Measurements
+	2, // 5: poolwright.v1.OptimizerService.Optimize:output_type -> poolwright.v1.Plan
+	3, // 6: poolwright.v1.OptimizerService.Explain:output_type -> poolwright.v1.Explanation
+	2, // 7: poolwright.v1.OptimizerService.Evaluate:output_type -> poolwright.v1.Plan
+	4, // 8: poolwright.v1.OptimizerService.Capacity:output_type -> poolwright.v1.Capacities
+	5, // 9: poolwright.v1.OptimizerService.Calibrate:output_type -> poolwright.v1.Calibration
+	5, // [5:10] is the sub-list for method output_type
+	0, // [0:5] is the sub-list for method input_type
 	0, // [0:0] is the sub-list for extension type_name
 	0, // [0:0] is the sub-list for extension extendee
 	0, // [0:0] is the sub-list for field type_name
@@ -61,6 +65,7 @@ func file_poolwright_v1_optimizer_service_proto_init() {
 		return
 	}
 	file_poolwright_v1_calibration_proto_init()
+	file_poolwright_v1_explanation_proto_init()
 	file_poolwright_v1_fleet_proto_init()
 	file_poolwright_v1_plan_proto_init()
 	type x struct{}

@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	OptimizerService_Optimize_FullMethodName  = "/poolwright.v1.OptimizerService/Optimize"
+	OptimizerService_Explain_FullMethodName   = "/poolwright.v1.OptimizerService/Explain"
 	OptimizerService_Evaluate_FullMethodName  = "/poolwright.v1.OptimizerService/Evaluate"
 	OptimizerService_Capacity_FullMethodName  = "/poolwright.v1.OptimizerService/Capacity"
 	OptimizerService_Calibrate_FullMethodName = "/poolwright.v1.OptimizerService/Calibrate"
@@ -39,6 +40,10 @@ type OptimizerServiceClient interface {
 	// Optimize returns the cheapest plan that serves the fleet's demand, or the plan of
 	// another strategy that its objective names.
 	Optimize(ctx context.Context, in *Fleet, opts ...grpc.CallOption) (*Plan, error)
+	// Explain returns the plan of Optimize, and answers what follows from it: what to
+	// change so that all is served, how far prices may move, what other demand and
+	// fewer or more devices cost.
+	Explain(ctx context.Context, in *Fleet, opts ...grpc.CallOption) (*Explanation, error)
 	// Evaluate predicts the performance of the fleet as it stands: current
 	// replicas, traffic shared by capacity.
 	Evaluate(ctx context.Context, in *Fleet, opts ...grpc.CallOption) (*Plan, error)
@@ -61,6 +66,16 @@ func (c *optimizerServiceClient) Optimize(ctx context.Context, in *Fleet, opts .
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(Plan)
 	err := c.cc.Invoke(ctx, OptimizerService_Optimize_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *optimizerServiceClient) Explain(ctx context.Context, in *Fleet, opts ...grpc.CallOption) (*Explanation, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Explanation)
+	err := c.cc.Invoke(ctx, OptimizerService_Explain_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +126,10 @@ type OptimizerServiceServer interface {
 	// Optimize returns the cheapest plan that serves the fleet's demand, or the plan of
 	// another strategy that its objective names.
 	Optimize(context.Context, *Fleet) (*Plan, error)
+	// Explain returns the plan of Optimize, and answers what follows from it: what to
+	// change so that all is served, how far prices may move, what other demand and
+	// fewer or more devices cost.
+	Explain(context.Context, *Fleet) (*Explanation, error)
 	// Evaluate predicts the performance of the fleet as it stands: current
 	// replicas, traffic shared by capacity.
 	Evaluate(context.Context, *Fleet) (*Plan, error)
@@ -131,6 +150,9 @@ type UnimplementedOptimizerServiceServer struct{}
 
 func (UnimplementedOptimizerServiceServer) Optimize(context.Context, *Fleet) (*Plan, error) {
 	return nil, status.Error(codes.Unimplemented, "method Optimize not implemented")
+}
+func (UnimplementedOptimizerServiceServer) Explain(context.Context, *Fleet) (*Explanation, error) {
+	return nil, status.Error(codes.Unimplemented, "method Explain not implemented")
 }
 func (UnimplementedOptimizerServiceServer) Evaluate(context.Context, *Fleet) (*Plan, error) {
 	return nil, status.Error(codes.Unimplemented, "method Evaluate not implemented")
@@ -176,6 +198,24 @@ func _OptimizerService_Optimize_Handler(srv interface{}, ctx context.Context, de
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(OptimizerServiceServer).Optimize(ctx, req.(*Fleet))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _OptimizerService_Explain_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(Fleet)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OptimizerServiceServer).Explain(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OptimizerService_Explain_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OptimizerServiceServer).Explain(ctx, req.(*Fleet))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -244,6 +284,10 @@ var OptimizerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Optimize",
 			Handler:    _OptimizerService_Optimize_Handler,
+		},
+		{
+			MethodName: "Explain",
+			Handler:    _OptimizerService_Explain_Handler,
 		},
 		{
 			MethodName: "Evaluate",
