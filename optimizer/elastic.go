@@ -133,7 +133,7 @@ func (e *elastic) addPackets(cost float64) {
 			for n, left := 1, units; left > 0; n *= 2 {
 				packet := min(n, left)
 				left -= packet
-				e.addPacket(l, packet, fmt.Sprintf("%s %d %d", prefix, i, len(l.packets)))
+				e.addPacket(l, packet, fmt.Sprintf("%s %q %q %d", prefix, e.problem.namespaceOf(l), e.problem.Pools[l.pool].Name, len(l.packets)))
 			}
 		}
 		l.raise(e.problem, units)

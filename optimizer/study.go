@@ -46,7 +46,7 @@ func NewStudy(p *Problem, plan *Solution, o Options) *Study {
 // solve solves a changed problem. It returns ErrEnded for a solve that was stopped,
 // since its answer may be far off and differs from run to run.
 func (s *Study) solve(p *Problem) (*Solution, error) {
-	if s.left <= 0 {
+	if s.left <= 0 || s.options.Stop != nil && s.options.Stop() {
 		return nil, ErrEnded
 	}
 	o := s.options
@@ -121,12 +121,18 @@ func (s *Study) Demand(factor float64, workloads ...int) (*Solution, error) {
 	return s.solve(&changed)
 }
 
-// Serves tells whether a plan serves all demand and holds all minimums of a problem,
-// which may be any: penalties do not excuse unmet demand. False says that none was
-// found.
-func (s *Study) Serves(p *Problem) (bool, error) {
+// Serves tells whether a plan serves all demand and holds all minimums of a problem
+// with the workloads of the study: penalties do not excuse unmet demand. If some
+// workloads are named, the others need no more than the study's plan serves of them.
+// False says that no such plan was found.
+func (s *Study) Serves(p *Problem, workloads ...int) (bool, error) {
 	changed := *p
 	changed.Workloads = slices.Clone(p.Workloads)
+	for i := range changed.Workloads {
+		if len(workloads) > 0 && !slices.Contains(workloads, i) {
+			changed.Workloads[i].waive(s.plan.Allocations[i].Unmet)
+		}
+	}
 	changed.mustServe()
 	solution, err := s.solve(&changed)
 	return err == nil && solution.Demand == Served, err

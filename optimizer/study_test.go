@@ -282,3 +282,33 @@ func checkIncrease(t *testing.T, seed uint64, goal *Problem, r Relief, got *Incr
 		}
 	}
 }
+
+// The order of the input does not matter to the answers.
+func TestStudiesIgnoreOrder(t *testing.T) {
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		p := randomSmall(r)
+		shuffled, _, _, _, _, _, _ := shuffle(r, p)
+		a, b := study(t, p, Options{}), study(t, shuffled, Options{})
+		for _, relief := range []Relief{{Raise: PoolLimits}, {Raise: QuotaLimits, Lift: true}, {Raise: BudgetLimit}} {
+			x, err := a.Increase(relief)
+			if err != nil {
+				t.Fatal(err)
+			}
+			y, err := b.Increase(relief)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x.Verdict != y.Verdict || x.Total != y.Total {
+				t.Errorf("seed %d: %+v: %+v and, in another order, %+v", seed, relief, x, y)
+			}
+			for g := range p.Pools {
+				for h := range shuffled.Pools {
+					if p.Pools[g].Name == shuffled.Pools[h].Name && len(x.Pools) > 0 && x.Pools[g] != y.Pools[h] {
+						t.Errorf("seed %d: %+v: pool %s raised by %d and, in another order, %d", seed, relief, p.Pools[g].Name, x.Pools[g], y.Pools[h])
+					}
+				}
+			}
+		}
+	}
+}

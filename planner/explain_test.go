@@ -20,9 +20,11 @@ func explain(t *testing.T, s planner.Snapshot) planner.Explanation {
 	return e
 }
 
-// shortFleet has 8 devices of each pool for a demand that needs 18 of the better one.
+// shortFleet has 8 devices in each pool, which lack 35 requests/s.
 func shortFleet() planner.Fleet {
-	return twoPools(120, declared("chat-h100", 0, 7), declared("chat-a100", 1, 4))
+	f := twoPools(123, declared("chat-h100", 0, 7), declared("chat-a100", 1, 4))
+	f.Pools[0].PricePerHour = 5
+	return f
 }
 
 // The raised pools serve all, and any one device less does not.
@@ -49,9 +51,9 @@ func TestIncreaseIsEnoughAndLeast(t *testing.T) {
 	require.Len(t, e.Shortage.Increases, 2)
 	fewest, cheapest := e.Shortage.Increases[0], e.Shortage.Increases[1]
 	assert.Equal(t, planner.RaisePools, fewest.Raise)
-	assert.Equal(t, []int{5, 0}, fewest.Pools, "32 requests/s lack, of 7 and 4 per device")
+	assert.Equal(t, []int{5, 0}, fewest.Pools, "5 of 7 requests/s")
 	assert.Equal(t, planner.RaisePoolsCheaply, cheapest.Raise)
-	assert.Equal(t, []int{0, 8}, cheapest.Pools, "16 per hour; 5 of the others cost 20")
+	assert.Equal(t, []int{0, 9}, cheapest.Pools, "18 per hour; 5 of the others cost 25")
 	assert.Contains(t, fewest.Reason, "5 devices more in h100, the fewest that do")
 }
 
@@ -79,7 +81,7 @@ func TestIncreasesLiftWhatForbidsThem(t *testing.T) {
 	assert.Equal(t, []int{5, 0}, verdicts[planner.RaisePools].Pools)
 	quotas := verdicts[planner.RaiseQuotas].Quotas
 	assert.Equal(t, []int{13, 0}, quotas, "16 of 7 requests/s with 3 of the others")
-	assert.InDelta(t, 30, verdicts[planner.RaiseBudget].Budget, 1e-9, "30 of the cheaper variant cost 60")
+	assert.InDelta(t, 32, verdicts[planner.RaiseBudget].Budget, 1e-9, "31 of the cheaper variant cost 62")
 	assert.Contains(t, verdicts[planner.RaiseQuotas].Reason, "for prod in h100, once the other limits are lifted")
 }
 
@@ -95,8 +97,8 @@ func TestHopelessWorkloadsAreNamed(t *testing.T) {
 	e := explain(t, planner.Snapshot{Fleet: f})
 	require.Len(t, e.Shortage.Hopeless, 2)
 	assert.Equal(t, 0, e.Shortage.Hopeless[0].Workload)
-	assert.InDelta(t, 50, float64(e.Shortage.Hopeless[0].Unmet), 1e-9, "10 replicas serve 70")
-	assert.Contains(t, e.Shortage.Hopeless[0].Reason, "50 of its 120 requests/s: its maximums of replicas")
+	assert.InDelta(t, 53, float64(e.Shortage.Hopeless[0].Unmet), 1e-9, "10 replicas serve 70")
+	assert.Contains(t, e.Shortage.Hopeless[0].Reason, "53 of its 123 requests/s: its maximums of replicas")
 	assert.Equal(t, 1, e.Shortage.Hopeless[1].Shortfall)
 	assert.Contains(t, e.Shortage.Hopeless[1].Reason, "1 are missing")
 }
@@ -213,7 +215,7 @@ func TestExplanationLeavesHeldWorkloadsAlone(t *testing.T) {
 	require.True(t, e.Decision.Plans[0].Held)
 	require.Len(t, e.Shortage.Increases, 1)
 	assert.Equal(t, []int{2, 0}, e.Shortage.Increases[0].Pools, "8 devices, 5 held, 5 needed")
-	assert.InDelta(t, 10*4, e.Shortage.Increases[0].PricePerHour, 1e-9, "held and planned replicas")
+	assert.InDelta(t, 10*5, e.Shortage.Increases[0].PricePerHour, 1e-9, "held and planned replicas")
 	assert.Empty(t, e.Unused)
 }
 

@@ -92,16 +92,11 @@ func (e *explainer) servesRelaxed(workload int, factor float64) (bool, error) {
 	if err := size(&c); err != nil {
 		return false, err
 	}
-	p := *e.cycle.heldUse.rest(c.fleet.program(c.sizes), e.cycle.held)
-	if workload != AllWorkloads {
-		p.Workloads = slices.Clone(p.Workloads)
-		for n, i := range e.free {
-			if i != workload {
-				p.Workloads[n].Demand -= e.cycle.solved.Allocations[n].Unmet
-			}
-		}
+	p := e.cycle.heldUse.rest(c.fleet.Problem(c.sizes), e.cycle.held)
+	if workload == AllWorkloads {
+		return e.study.Serves(p)
 	}
-	return e.study.Serves(&p)
+	return e.study.Serves(p, slices.Index(e.free, workload))
 }
 
 // relaxed is an SLO with its limits loosened by a factor.

@@ -123,26 +123,35 @@ func (e *explainer) relaxationReason(r *Relaxation) string {
 }
 
 func priceReason(f *Fleet, r *PriceRange, lowest float64) string {
-	fall, rise := fallText(r.Range.Fall, lowest), riseText(r.Range.Rise, priceReach*r.PricePerHour)
+	fall, rise := fallText(r.Range.Fall, lowest), riseText(r.Range.Rise, r.PricePerHour)
 	if r.Pool == AllPools {
 		return fmt.Sprintf("%s in all pools: their prices may %s and %s", r.Accelerator, fall, rise)
 	}
 	return fmt.Sprintf("%s at %.4g: its price may %s and %s", f.Pools[r.Pool].Name, r.PricePerHour, fall, rise)
 }
 
-func fallText(fall optimizer.Interval, reach float64) string {
-	if fall.Low >= reach {
+func fallText(fall optimizer.Interval, price float64) string {
+	switch {
+	case fall.Low >= price:
 		return "fall to nothing"
+	case fall.High <= slight*price:
+		return "not fall"
 	}
 	return "fall by " + end(fall)
 }
 
-func riseText(rise optimizer.Interval, reach float64) string {
-	if rise.Low >= reach {
+func riseText(rise optimizer.Interval, price float64) string {
+	switch {
+	case rise.Low >= priceReach*price:
 		return "rise to ten times that"
+	case rise.High <= slight*price:
+		return "not rise"
 	}
 	return "rise by " + end(rise)
 }
+
+// slight is what share of a price is nothing to a person.
+const slight = 1e-6
 
 // end writes the end of a range.
 func end(i optimizer.Interval) string {
@@ -168,13 +177,13 @@ func (e *explainer) changeReason(c *PoolChange) string {
 	case served < -1e-6*float64(c.Unmet):
 		return fmt.Sprintf("%s serve %.4g requests/s less", subject, -served)
 	}
-	slight := max(e.cycle.fleet.Objective.RelativeGap, 1e-6) * e.cycle.solved.Objective
+	gap := max(e.cycle.fleet.Objective.RelativeGap, slight) * e.cycle.solved.Objective
 	switch {
-	case c.Devices > 0 && c.Saving.High <= slight:
+	case c.Devices > 0 && c.Saving.High <= gap:
 		return subject + " save nothing"
 	case c.Devices > 0:
 		return subject + " save " + amount(c.Saving) + " per hour"
-	case -c.Saving.Low <= slight:
+	case -c.Saving.Low <= gap:
 		return subject + " cost nothing: they can be returned"
 	}
 	return subject + " cost " + amount(optimizer.Interval{Low: -c.Saving.High, High: -c.Saving.Low}) + " per hour"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
@@ -114,6 +116,45 @@ func TestSamePlanOverGRPCAndREST(t *testing.T) {
 	var overREST poolwrightv1.Plan
 	require.NoError(t, protojson.Unmarshal([]byte(answer), &overREST))
 	assert.True(t, proto.Equal(overGRPC, &overREST), "gRPC %v\nREST %v", overGRPC, &overREST)
+}
+
+func TestSameExplanationOverGRPCAndREST(t *testing.T) {
+	r := start(t)
+	short := fleet()
+	short.Workloads[0].Load.ArrivalRate = 100
+	client := poolwrightv1.NewOptimizerServiceClient(r.conn)
+	overGRPC, err := client.Explain(t.Context(), short)
+	require.NoError(t, err)
+	require.Len(t, overGRPC.GetShortage().GetIncreases(), 2)
+	assert.Equal(t, poolwrightv1.Increase_HELPS, overGRPC.GetShortage().GetIncreases()[0].GetVerdict())
+	assert.NotEmpty(t, overGRPC.GetCurves())
+	assert.Empty(t, overGRPC.GetLeftOut())
+	plan, err := client.Optimize(t.Context(), short)
+	require.NoError(t, err)
+	assert.True(t, proto.Equal(plan, overGRPC.GetPlan()))
+
+	body, err := protojson.Marshal(short)
+	require.NoError(t, err)
+	code, answer := r.do(t, http.MethodPost, "/v1/explain", "application/json", string(body))
+	require.Equal(t, http.StatusOK, code, answer)
+	var overREST poolwrightv1.Explanation
+	require.NoError(t, protojson.Unmarshal([]byte(answer), &overREST))
+	assert.True(t, proto.Equal(overGRPC, &overREST), "gRPC %v\nREST %v", overGRPC, &overREST)
+}
+
+// The time limit covers plan and explanation: what it leaves no time for is listed.
+func TestExplanationKeepsTheTimeLimit(t *testing.T) {
+	f := fleet()
+	for i := range 500 { // far more than a millisecond's work
+		w := proto.Clone(f.Workloads[0]).(*poolwrightv1.Workload)
+		w.Name = fmt.Sprint("chat", i)
+		f.Workloads = append(f.Workloads, w)
+	}
+	f.Objective = &poolwrightv1.Objective{TimeLimit: durationpb.New(time.Millisecond)}
+	explanation, err := poolwrightv1.NewOptimizerServiceClient(start(t).conn).Explain(t.Context(), f)
+	require.NoError(t, err)
+	assert.Len(t, explanation.GetPlan().GetWorkloads(), 501)
+	assert.NotEmpty(t, explanation.GetLeftOut())
 }
 
 func TestYAMLBody(t *testing.T) {
