@@ -66,7 +66,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	only := set.String("only", "", "comma-separated `sections` to run: "+strings.Join(sectionNames(), ", "))
 	set.Uint64Var(&o.instances, "instances", 20, "problems of each kind and size")
 	set.IntVar(&o.largest, "largest", 10_000, "largest size in workloads")
-	set.DurationVar(&o.limit, "limit", 5*time.Second, "most processor time of one solve")
+	set.DurationVar(&o.limit, "limit", 3*time.Second, "most processor time of one solve")
 	set.DurationVar(&o.peerLimit, "peer-limit", 30*time.Second, "most time of one run of another solver")
 	set.StringVar(&o.problems, "problems", "../../shared/problems", "`folder` of given fleets, left out if absent")
 	set.StringVar(&o.docs, "docs", "", "write the page into this `folder`; of all sections only")
@@ -134,6 +134,7 @@ func sections() []maker {
 		{"footprint", footprintSection},
 		{"greedy", greedySection},
 		{"peers", peersSection},
+		{"mixes", mixesSection},
 		{"given", givenSection},
 	}
 }

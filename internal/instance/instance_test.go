@@ -117,3 +117,38 @@ func TestMoveDemand(t *testing.T) {
 	assert.Equal(t, before, instance.Generate(instance.Params{Workloads: 1000, Pools: 5, Seed: 5}))
 	assert.Equal(t, after, instance.MoveDemand(before, 0.05, 0.2, 6))
 }
+
+// Each accelerator is the cheapest for some shape, and a mix is cheaper than any
+// one of them.
+func TestMix(t *testing.T) {
+	problem := instance.Mix(128, 1)
+	require.NoError(t, problem.Validate())
+	assert.Equal(t, problem, instance.Mix(128, 1))
+	w := &problem.Workloads[0]
+	require.Len(t, w.Shapes, 60)
+	require.Len(t, w.Variants, 4)
+	best := make([]int, len(w.Variants))
+	for s := range w.Shapes {
+		cheapest := 0
+		for j := range w.Variants {
+			if w.Variants[j].Placements[0].PricePerHour/w.Variants[j].ShapeCapacities[s] <
+				w.Variants[cheapest].Placements[0].PricePerHour/w.Variants[cheapest].ShapeCapacities[s] {
+				cheapest = j
+			}
+		}
+		best[cheapest]++
+	}
+	assert.NotContains(t, best, 0)
+	plan, err := optimizer.Solve(problem, optimizer.Options{})
+	require.NoError(t, err)
+	for j := range w.Variants {
+		one := *problem
+		one.Workloads = []optimizer.Workload{*w}
+		one.Workloads[0].Variants = w.Variants[j : j+1]
+		alone, err := optimizer.Solve(&one, optimizer.Options{})
+		require.NoError(t, err)
+		if alone.Demand == optimizer.Served {
+			assert.Greater(t, alone.Objective, plan.Objective)
+		}
+	}
+}

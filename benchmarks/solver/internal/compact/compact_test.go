@@ -38,7 +38,7 @@ func TestMPS(t *testing.T) {
 	require.NoError(t, err)
 	mps := p.MPS()
 	rows, _, _ := strings.Cut(mps, "COLUMNS")
-	assert.Equal(t, `NAME fleet
+	assert.Equal(t, `NAME fleet FREE
 ROWS
  N cost
  E change0_0
@@ -100,6 +100,24 @@ func TestStages(t *testing.T) {
 	assert.InDelta(t, 6.5, cost, 1e-12)
 	_, err = settled.Judge([][][]int{{{1}, {0}}})
 	require.ErrorContains(t, err, "settled1")
+}
+
+// One shape in two slices: either variant serves a slice with half of a replica.
+func TestSlices(t *testing.T) {
+	problem := fleet()
+	w := &problem.Workloads[0]
+	_, err := compact.NewSliced(problem, 2)
+	require.ErrorContains(t, err, "with shapes")
+	w.Shapes = []optimizer.Shape{{Share: 1}}
+	w.Variants[0].ShapeCapacities, w.Variants[1].ShapeCapacities = []float64{5}, []float64{0}
+	p, err := compact.NewSliced(problem, 2)
+	require.NoError(t, err)
+	mps := p.MPS()
+	for _, line := range []string{" E slice0_1\n", " x0 cost 3\n", " x0 load0 -1\n", " a0_1_0 slice0_1 1\n", " a0_1_0 load0 0.5\n", " RHS slice0_0 1\n"} {
+		assert.Contains(t, mps, line)
+	}
+	assert.NotContains(t, mps, "a0_0_1", "a variant that can't serve the shape")
+	assert.Equal(t, [][][]int{{{1}, {0}}}, p.Replicas(map[string]float64{"x0": 1}))
 }
 
 func TestWhatCannotBeExpressed(t *testing.T) {

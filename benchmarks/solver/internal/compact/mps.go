@@ -27,7 +27,8 @@ func (p *Program) MPS() string {
 }
 
 func (p *Program) writeRows(w *strings.Builder) {
-	w.WriteString("NAME fleet\n")
+	// CBC takes lines that happen to fit for fixed format unless it is told.
+	w.WriteString("NAME fleet FREE\n")
 	w.WriteString("ROWS\n")
 	w.WriteString(" N cost\n")
 	for _, r := range p.rows {

@@ -44,6 +44,8 @@ func parseCBC(log, solution string, _ []string) (outcome, error) {
 	head, body, _ := strings.Cut(solution, "\n")
 	o := outcome{values: map[string]float64{}}
 	switch {
+	case !strings.Contains(log, "read with 0 errors"):
+		return o, fmt.Errorf("peer: CBC: model not read: %s", log)
 	case strings.HasPrefix(head, "Optimal"):
 		o.status = Optimal
 	case strings.Contains(head, "nfeasible"):

@@ -8,7 +8,8 @@ import (
 )
 
 func TestParseCBC(t *testing.T) {
-	log := "Cbc0012I Integer solution of 9 found by feasibility pump after 0 iterations and 0 nodes (0.12 seconds)\n" +
+	const read = "Coin0008I fleet read with 0 errors\n"
+	log := read + "Cbc0012I Integer solution of 9 found by feasibility pump after 0 iterations and 0 nodes (0.12 seconds)\n" +
 		"Cbc0004I Integer solution of 8.5 found after 68352 iterations and 6402 nodes (10.10 seconds)\n"
 	o, err := parseCBC(log, "Optimal (within gap tolerance) - objective value 9\n      0 x  3  3\n**    1 u  0.5  7\n", nil)
 	require.NoError(t, err)
@@ -20,16 +21,18 @@ func TestParseCBC(t *testing.T) {
 		"Stopped on time - objective value 9":                                         Feasible,
 		"Stopped on time (no integer solution - continuous used) - objective value 9": Nothing,
 	} {
-		o, err := parseCBC("", head+"\n 0 x 3 3\n", nil)
+		o, err := parseCBC(read, head+"\n 0 x 3 3\n", nil)
 		require.NoError(t, err)
 		assert.Equal(t, status, o.status, head)
 		assert.Equal(t, status <= Feasible, len(o.values) == 1, head)
 		assert.False(t, o.firstKnown)
 	}
-	_, err = parseCBC("", "", nil)
+	_, err = parseCBC(read, "", nil)
 	require.ErrorContains(t, err, "no status")
-	_, err = parseCBC("", "Optimal\n 0 x three 3\n", nil)
+	_, err = parseCBC(read, "Optimal\n 0 x three 3\n", nil)
 	require.ErrorContains(t, err, "column x")
+	_, err = parseCBC("Coin0008I fleet read with 1 errors\n", "Optimal\n", nil)
+	require.ErrorContains(t, err, "not read")
 }
 
 func TestParseGLPK(t *testing.T) {

@@ -40,12 +40,7 @@ type Level struct {
 // where demand without penalty can't all be served, another one per priority and a
 // last one for cost.
 func (s Solver) Solve(ctx context.Context, problem *optimizer.Problem, gap float64, limit time.Duration) (Answer, error) {
-	folder, err := os.MkdirTemp("", "peer")
-	if err != nil {
-		return Answer{}, err
-	}
-	defer os.RemoveAll(folder) //nolint:errcheck // a temporary folder
-	r := run{solver: s, folder: folder, problem: problem, gap: gap, limit: limit}
+	r := run{solver: s, problem: problem, gap: gap, limit: limit}
 	var a Answer
 	priorities := Unpenalized(problem)
 	settled := map[int]float64{}
@@ -55,7 +50,7 @@ func (s Solver) Solve(ctx context.Context, problem *optimizer.Problem, gap float
 	if err := r.stage(ctx, compact.Stage{Settled: settled}, &a); err != nil || a.Status != Infeasible || len(priorities) == 0 {
 		return a, err
 	}
-	err = r.levels(ctx, priorities, &a)
+	err := r.levels(ctx, priorities, &a)
 	return a, err
 }
 
@@ -91,7 +86,6 @@ func Unpenalized(problem *optimizer.Problem) []int {
 // run is what the runs for one problem have in common.
 type run struct {
 	solver  Solver
-	folder  string
 	problem *optimizer.Problem
 	gap     float64
 	limit   time.Duration
@@ -103,45 +97,64 @@ func (r *run) stage(ctx context.Context, at compact.Stage, a *Answer) error {
 	if err != nil {
 		return err
 	}
-	o, cpu, err := r.command(ctx, program)
+	one, err := r.solver.Run(ctx, program, r.gap, r.limit)
 	if err != nil {
 		return err
 	}
-	a.First = a.CPU + cpu
-	if o.firstKnown {
-		a.First = a.CPU + time.Duration(o.first*float64(time.Second))
-	}
-	a.CPU += cpu
-	if a.Status = o.status; a.Status > Feasible {
+	a.First = a.CPU + one.First
+	a.CPU += one.CPU
+	if a.Status = one.Status; a.Status > Feasible {
 		return nil
 	}
-	a.Replicas = program.Replicas(o.values)
+	a.Replicas = one.Replicas
 	if a.Objective, err = program.Judge(a.Replicas); err != nil {
 		return fmt.Errorf("peer: %s: plan: %w", r.solver.Name, err)
 	}
 	return nil
 }
 
-// command writes the program and runs the solver on it. It returns the processor
-// time of the command.
-func (r *run) command(ctx context.Context, program *compact.Program) (outcome, time.Duration, error) {
-	model, solution := filepath.Join(r.folder, "model.mps"), filepath.Join(r.folder, "solution")
+// Run is what a solver made of one program.
+type Run struct {
+	Status Status
+	// Replicas count with Status Optimal or Feasible.
+	Replicas [][][]int
+	// CPU is the processor time of the command, reading included. First is that of
+	// the first plan, CPU where the solver does not tell.
+	CPU, First time.Duration
+}
+
+// Run solves one program to a relative gap, in so much time.
+func (s Solver) Run(ctx context.Context, program *compact.Program, gap float64, limit time.Duration) (Run, error) {
+	folder, err := os.MkdirTemp("", "peer")
+	if err != nil {
+		return Run{}, err
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // a temporary folder
+	model, solution := filepath.Join(folder, "model.mps"), filepath.Join(folder, "solution")
 	for file, text := range map[string]string{model: program.MPS(), solution: ""} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			return outcome{}, 0, err
+			return Run{}, err
 		}
 	}
-	arguments := r.solver.arguments(model, solution, r.gap, r.limit)
+	arguments := s.arguments(model, solution, gap, limit)
 	command := exec.CommandContext(ctx, arguments[0], arguments[1:]...) //nolint:gosec // one of the commands of this package
 	log, err := command.CombinedOutput()
 	// Exit codes of these commands also say that there is no solution.
 	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || !exit.Exited()) {
-		return outcome{}, 0, fmt.Errorf("peer: %s: %w", r.solver.Name, err)
+		return Run{}, fmt.Errorf("peer: %s: %w", s.Name, err)
 	}
 	text, err := os.ReadFile(filepath.Clean(solution))
 	if err != nil {
-		return outcome{}, 0, err
+		return Run{}, err
 	}
-	o, err := r.solver.parse(string(log), string(text), program.Names())
-	return o, command.ProcessState.UserTime() + command.ProcessState.SystemTime(), err
+	o, err := s.parse(string(log), string(text), program.Names())
+	if err != nil {
+		return Run{}, err
+	}
+	used := command.ProcessState.UserTime() + command.ProcessState.SystemTime()
+	r := Run{Status: o.status, Replicas: program.Replicas(o.values), CPU: used, First: used}
+	if o.firstKnown {
+		r.First = time.Duration(o.first * float64(time.Second))
+	}
+	return r, nil
 }
