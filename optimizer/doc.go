@@ -31,6 +31,9 @@
 // [SolveRobust] finds one plan for several scenarios of demand: for all of them, or
 // for as many as a probability asks for.
 //
+// A [Study] asks what follows from a plan: what would serve all demand, and what other
+// prices, demand and pools would change.
+//
 // The bound is that of the Lagrangian that prices the limits between workloads,
 // raised by a proximal bundle method; pricing a workload is an exact search. Plans
 // come from exchanges of configurations and from linear programs over them. A gap

@@ -69,3 +69,31 @@ func ExampleSolveRobust() {
 	// 3 replicas for 18 requests/s, 4 per hour more than without scenarios
 	// 19 requests/s unmet at worst, 0.95 on the mean
 }
+
+// Three devices lack, which the price of the plan says nothing about.
+func ExampleStudy() {
+	problem := &optimizer.Problem{
+		Pools: []optimizer.Pool{{Name: "h100", Limited: true, Capacity: 4}},
+		Workloads: []optimizer.Workload{{
+			Name: "chat", Priority: 1, Demand: 68,
+			Variants: []optimizer.Variant{
+				{Name: "chat-h100", Capacity: 10, DevicesPerReplica: 1, Placements: []optimizer.Placement{{Pool: 0, PricePerHour: 4}}},
+			},
+		}},
+	}
+	plan, err := optimizer.Solve(problem, optimizer.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	increase, err := optimizer.NewStudy(problem, plan, optimizer.Options{}).Increase(optimizer.Relief{Raise: optimizer.PoolLimits})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(plan.Allocations[0].Unmet, "requests/s unmet")
+	fmt.Println(increase.Pools[0], "devices more cost", increase.Plan.PricePerHour, "per hour in all")
+	// Output:
+	// 28 requests/s unmet
+	// 3 devices more cost 28 per hour in all
+}

@@ -75,3 +75,29 @@ func TestDocumentedAccelerators(t *testing.T) {
 	last := len(names) - 1
 	assert.Contains(t, text, strings.Join(names[:last], ", ")+" and "+names[last])
 }
+
+// Every command on the page about explanations explains, whether all is served or not.
+func TestDocumentedExplanations(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "explain.md"))
+	require.NoError(t, err)
+	t.Chdir(filepath.Join("..", ".."))
+	commands := 0
+	for line := range strings.Lines(string(page)) {
+		words := strings.Fields(line)
+		if len(words) < 2 || words[0] != "poolwright" {
+			continue
+		}
+		commands++
+		root := newRoot()
+		root.SetArgs(words[1:])
+		var out bytes.Buffer
+		root.SetOut(&out)
+		if err := root.ExecuteContext(t.Context()); err != nil {
+			require.ErrorIs(t, err, app.ErrUnmet, line)
+			assert.Contains(t, out.String(), "What would serve all:", line)
+			continue
+		}
+		assert.Contains(t, out.String(), `"leftOut"`, line)
+	}
+	assert.Equal(t, 2, commands)
+}

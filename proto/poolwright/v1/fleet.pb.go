@@ -1759,7 +1759,8 @@ type Objective struct {
 	BudgetPerHour float64 `protobuf:"fixed64,1,opt,name=budget_per_hour,json=budgetPerHour,proto3" json:"budget_per_hour,omitempty"`
 	// Stop when the plan is proven this close to the optimum; absent = 0.001.
 	RelativeGap *float64 `protobuf:"fixed64,2,opt,name=relative_gap,json=relativeGap,proto3,oneof" json:"relative_gap,omitempty"`
-	// Stop after this time with the best plan found, an hour at most; absent = 1s.
+	// Stop after this time with the best plan found, an hour at most; absent = 1s. An
+	// explanation gets what the plan leaves of it.
 	TimeLimit *durationpb.Duration `protobuf:"bytes,3,opt,name=time_limit,json=timeLimit,proto3" json:"time_limit,omitempty"`
 	// How the plan is made. The others than OPTIMAL are for comparison and
 	// compatibility; relative_gap and time_limit mean nothing to them.
