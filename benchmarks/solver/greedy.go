@@ -37,49 +37,66 @@ does.`
 // greedySection compares greedy strategies with the bound, on problems whose
 // objective says all.
 func greedySection(_ context.Context, o options) (*section, error) {
-	names := []string{"kind", "workloads"}
-	for _, s := range strategies() {
-		names = append(names, s.name)
-	}
-	t := table.Table{Title: "Above the bound, %: median / worst", Columns: table.Columns(names...)}
+	t := greedyTable("kind", "workloads")
 	for _, workloads := range sizes(min(o.largest, 1000)) {
 		for _, s := range settings() {
 			if s.Lexicographic {
 				continue
 			}
-			row, err := greedyRow(s, workloads, o)
-			if err != nil {
-				return nil, err
+			var all comparison
+			for seed := range o.instances {
+				problem := s.draw(workloads, seed)
+				best, err := solve(problem, optimizer.Options{RelativeGap: relativeGap}, o.limit)
+				if err != nil {
+					return nil, err
+				}
+				if err := all.add(problem, best.Bound); err != nil {
+					return nil, err
+				}
 			}
-			t.Add(append([]string{s.name, fmt.Sprint(workloads)}, row...)...)
+			t.Add(append([]string{s.name, fmt.Sprint(workloads)}, all.row()...)...)
 		}
 	}
 	return &section{title: "Greedy strategies beside the optimum", about: greedyAbout, tables: []table.Table{t}}, nil
 }
 
-func greedyRow(s setting, workloads int, o options) ([]string, error) {
-	excess := make([][]float64, len(strategies()))
-	marks := make([]string, len(strategies()))
-	for seed := range o.instances {
-		problem := s.draw(workloads, seed)
-		best, err := solve(problem, optimizer.Options{RelativeGap: relativeGap}, o.limit)
+// greedyTable has a column for each strategy after those named.
+func greedyTable(names ...string) table.Table {
+	for _, s := range strategies() {
+		names = append(names, s.name)
+	}
+	return table.Table{Title: "Greedy strategies, above the bound, %: median / worst", Columns: table.Columns(names...)}
+}
+
+// comparison is how far strategies are above the bounds of problems, in per cent.
+type comparison struct {
+	excess [][]float64
+	// short: some plan of the strategy leaves out declared minimums.
+	short []bool
+}
+
+func (c *comparison) add(problem *optimizer.Problem, bound float64) error {
+	if c.excess == nil {
+		c.excess, c.short = make([][]float64, len(strategies())), make([]bool, len(strategies()))
+	}
+	for k, strategy := range strategies() {
+		plan, err := strategy.plan(problem)
 		if err != nil {
-			return nil, err
+			return fmt.Errorf("%s: %w", strategy.name, err)
 		}
-		for k, strategy := range strategies() {
-			plan, err := strategy.plan(problem)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", strategy.name, err)
-			}
-			excess[k] = append(excess[k], 100*(plan.Objective/best.Bound-1))
-			if plan.Demand == optimizer.Infeasible {
-				marks[k] = " †"
-			}
+		c.excess[k] = append(c.excess[k], 100*(plan.Objective/bound-1))
+		c.short[k] = c.short[k] || plan.Demand == optimizer.Infeasible
+	}
+	return nil
+}
+
+func (c *comparison) row() []string {
+	row := make([]string, len(c.excess))
+	for k := range c.excess {
+		row[k] = fmt.Sprintf("%.1f / %.1f", quantile(c.excess[k], 0.5), quantile(c.excess[k], 1))
+		if c.short[k] {
+			row[k] += " †"
 		}
 	}
-	row := make([]string, len(excess))
-	for k := range excess {
-		row[k] = fmt.Sprintf("%s / %s%s", format(quantile(excess[k], 0.5)), format(quantile(excess[k], 1)), marks[k])
-	}
-	return row, nil
+	return row
 }

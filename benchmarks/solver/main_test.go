@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"io"
 	"math"
@@ -185,6 +187,23 @@ func TestMatchesAreJudgedBySize(t *testing.T) {
 	assert.Equal(t, []float64{2, 150, 100, 0}, []float64{targets[0].measured, targets[1].measured, targets[2].measured, targets[3].measured})
 	targets = matchTargets([]match{made(1000, 9, peer.Nothing), made(1000, 9, peer.Feasible)})
 	assert.Zero(t, targets[2].measured, "a first plan before our proof")
+}
+
+func TestGivenFleetsAreRead(t *testing.T) {
+	o := quick()
+	o.problems = t.TempDir()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write([]byte(`{"pools": [{"accelerator": "L4", "pricePerHour": 0.5}], "workloads": [{"name": "w", "load": {"arrivalRate": 3},
+		"variants": [{"name": "v", "accelerator": "L4", "devicesPerReplica": 1, "capacityRps": 2}]}]}`))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(o.problems, "tiny.json.gz"), b.Bytes(), 0o600))
+	s, err := givenSection(t.Context(), o)
+	require.NoError(t, err)
+	assert.Len(t, s.targets, 2, "no optimum is known")
+	assert.Equal(t, []string{"tiny", "1"}, s.tables[0].Rows[0][:2])
+	assert.Equal(t, "0.0 / 0.0", s.tables[1].Rows[0][1], "the greedy finds it too")
 }
 
 func TestGivenFleetsNeedNoFolder(t *testing.T) {
