@@ -97,6 +97,15 @@ func peersSection(ctx context.Context, o options) (*section, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.about += "\n\n```sh\n"
+	for _, solver := range peer.All() {
+		limit := otherLimit
+		if solver.Name == cbc.Name {
+			limit = o.peerLimit
+		}
+		s.about += solver.Command(relativeGap, limit) + "\n"
+	}
+	s.about += "```"
 	s.tables = []table.Table{matchTable(all), others}
 	s.targets = append(matchTargets(all), target{name: "problems beside GLPK and lp_solve that we don't prove", measured: float64(unproven)})
 	return s, nil

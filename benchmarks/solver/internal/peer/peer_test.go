@@ -2,6 +2,7 @@ package peer
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -33,6 +34,14 @@ func TestParseCBC(t *testing.T) {
 	require.ErrorContains(t, err, "column x")
 	_, err = parseCBC("Coin0008I fleet read with 1 errors\n", "Optimal\n", nil)
 	require.ErrorContains(t, err, "not read")
+}
+
+func TestCommandsHaveGapAndLimit(t *testing.T) {
+	for _, s := range All() {
+		assert.Contains(t, s.Command(0.001, 30*time.Second), " 0.001 ", s.Name)
+		assert.Contains(t, s.Command(0.001, 30*time.Second), " 30 ", s.Name)
+		assert.Contains(t, s.Command(0.001, 30*time.Second), " model.mps ", s.Name)
+	}
 }
 
 func TestParseGLPK(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -54,6 +55,11 @@ func LPSolve() Solver {
 }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// Command shows how a model is solved within a relative gap and a time.
+func (s Solver) Command(gap float64, limit time.Duration) string {
+	return strings.Join(s.arguments("model.mps", "solution.txt", gap, limit), " ")
+}
 
 // Version returns what the command says of itself, if it is installed.
 func (s Solver) Version(ctx context.Context) (version string, installed bool) {
