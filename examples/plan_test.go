@@ -28,6 +28,8 @@ func TestPlansShowWhatTheREADMEPromises(t *testing.T) {
 		{file: "infeasible-slo.yaml", demand: poolwrightv1.Plan_PARTIAL, unmet: []string{"voice"}},
 		{file: "single-type.yaml", demand: poolwrightv1.Plan_SERVED, mixed: []string{"chat-mixed"}, alone: []string{"chat"}},
 		{file: "quotas-nodes.yaml", demand: poolwrightv1.Plan_SERVED},
+		{file: "shapes.yaml", demand: poolwrightv1.Plan_SERVED, mixed: []string{"chat"}},
+		{file: "disaggregated.yaml", demand: poolwrightv1.Plan_SERVED, mixed: []string{"assistant"}},
 		{file: "generated-1000.json", demand: poolwrightv1.Plan_SERVED},
 	}
 	for _, test := range tests {

@@ -123,8 +123,11 @@ type VariantPlan struct {
 	Size Size
 	// Replicas are per pool, in the order of the variant's pools.
 	Replicas []int
-	// Share of the workload's traffic that goes to all replicas of the variant.
+	// Share of the workload's traffic that goes to all replicas of the variant; traffic
+	// served in phases counts at both of its variants.
 	Share float64
+	// ShapeShares are the shares of each of the workload's shapes; nil without shapes.
+	ShapeShares []float64
 	// MarginalPrice is per request/s and hour, shadow prices included. It means
 	// something only in a solved plan, unless the workload is held or the variant
 	// sustains nothing.

@@ -3,6 +3,8 @@ package planner
 import (
 	"fmt"
 	"strings"
+
+	"github.com/poolwright/poolwright/optimizer"
 )
 
 // explain is the stage that says in words why the plan is as it is.
@@ -14,7 +16,7 @@ func explain(c *cycle) error {
 			plan.Reason = "replicas held: no fresh arrival rate"
 			continue
 		}
-		reference := plan.cheapestUsed()
+		reference := plan.cheapestUsed(w)
 		for j := range plan.Variants {
 			plan.Variants[j].Reason = variantReason(w, plan, j, reference)
 		}
@@ -24,12 +26,13 @@ func explain(c *cycle) error {
 	return nil
 }
 
-// cheapestUsed is the used variant with the lowest marginal price, or -1.
-func (p *WorkloadPlan) cheapestUsed() int {
+// cheapestUsed is the used variant with the lowest marginal price, or -1. The price of
+// one phase alone is none to compare with.
+func (p *WorkloadPlan) cheapestUsed(w *Workload) int {
 	best := -1
 	for j := range p.Variants {
 		v := &p.Variants[j]
-		if v.Total() > 0 && v.Size.Capacity > 0 && (best < 0 || v.MarginalPrice < p.Variants[best].MarginalPrice) {
+		if w.Variants[j].Role == optimizer.Whole && v.Total() > 0 && v.Size.Capacity > 0 && (best < 0 || v.MarginalPrice < p.Variants[best].MarginalPrice) {
 			best = j
 		}
 	}
@@ -48,7 +51,7 @@ func variantReason(w *Workload, plan *WorkloadPlan, j, reference int) string {
 		return price + "; at its minimum"
 	case v.Total() > 0 && declared.MaxReplicas.Limited && v.Total() == declared.MaxReplicas.Value:
 		return price + "; at its maximum"
-	case v.Total() > 0 || reference < 0 || w.ArrivalRate == 0:
+	case v.Total() > 0 || reference < 0 || declared.Role != optimizer.Whole || w.ArrivalRate == 0:
 		return price
 	}
 	return fmt.Sprintf("%s, against %.4g on %s", price, plan.Variants[reference].MarginalPrice, w.Variants[reference].Name)

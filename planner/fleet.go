@@ -66,11 +66,11 @@ type Workload struct {
 	ArrivalRateUpper queueing.Rate
 	// Shape is that of all requests together.
 	Shape queueing.Shape
-	// ShapeCount is the number of shapes that Shape sums up; 0 where the load
-	// declared none.
-	ShapeCount int
-	SLO        queueing.SLO
-	Mixing     optimizer.Mixing
+	// Shapes are the kinds of requests, where the load declares them; each is routed by
+	// itself and must hold the SLO by itself. Shape sums them up then.
+	Shapes []ShapeShare
+	SLO    queueing.SLO
+	Mixing optimizer.Mixing
 	// Redundancy is the number of replicas that may fail with the SLO still held.
 	Redundancy  int
 	MinReplicas int
@@ -79,6 +79,13 @@ type Workload struct {
 	UnmetPenalty float64
 	Penalized    bool
 	Variants     []Variant
+}
+
+// ShapeShare is one kind of the requests of a workload.
+type ShapeShare struct {
+	// Share of the requests, > 0; the shares sum to 1 within 1e-6.
+	Share float64
+	Shape queueing.Shape
 }
 
 // QualifiedName is namespace/name, or the name alone outside any namespace.
@@ -96,6 +103,11 @@ type Variant struct {
 	Pools             []int
 	DevicesPerReplica int
 	NodesPerReplica   int
+	// Role is the phase of requests that the variant serves. Variants of one phase serve
+	// what a variant of the other hands on or takes over.
+	Role optimizer.Phase
+	// Transfer is the time from a prefill replica to the one that decodes.
+	Transfer queueing.Transfer
 	// Replica is what the profile says of one replica; nil where Capacity is given.
 	Replica *queueing.Replica
 	// Capacity is the declared capacity of one replica, where Replica is nil.

@@ -44,7 +44,7 @@ func keep(c *cycle) error {
 		for j := range w.Variants {
 			plan.Variants = append(plan.Variants, VariantPlan{Size: c.sizes[i][j], Replicas: replicas[i][j]})
 		}
-		plan.share()
+		plan.route(w, e.ShapeShares[i])
 		c.judge(w, &plan, e.Shortfall[i])
 		d.Plans = append(d.Plans, plan)
 	}
@@ -65,7 +65,7 @@ func (c *cycle) judge(w *Workload, plan *WorkloadPlan, shortfall int) {
 			used, float64(plan.Served), float64(w.ArrivalRate), w.afterFailures(), plan.Binding)
 	default:
 		plan.Reason = fmt.Sprintf("%s for %.4g requests/s, %.0f %% of what the SLO allows",
-			used, float64(w.ArrivalRate), math.Ceil(100*float64(w.ArrivalRate)/plan.sustained()))
+			used, float64(w.ArrivalRate), math.Ceil(100*plan.load(w)))
 	}
 	switch {
 	case shortfall > 0:
@@ -85,11 +85,24 @@ func (w *Workload) afterFailures() string {
 	return fmt.Sprintf(" with %d of them failed", w.Redundancy)
 }
 
-// sustained is what all replicas serve within the SLO.
-func (p *WorkloadPlan) sustained() float64 {
-	total := 0.0
+// load is the part of what the SLO allows that the traffic takes of the busiest
+// variant. Without shapes and phases all variants are as busy.
+func (p *WorkloadPlan) load(w *Workload) float64 {
+	busiest := 0.0
 	for j := range p.Variants {
-		total += float64(p.Variants[j].Size.Served) * float64(p.Variants[j].Total())
+		v := &p.Variants[j]
+		needed := 0.0
+		if len(w.Shapes) == 0 && v.Share > 0 {
+			needed = float64(w.ArrivalRate) * v.Share / float64(v.Size.Served)
+		}
+		for s, share := range v.ShapeShares {
+			if share > 0 {
+				needed += float64(w.ArrivalRate) * w.Shapes[s].Share * share / float64(v.Size.Shapes[s].Served)
+			}
+		}
+		if needed > 0 {
+			busiest = max(busiest, needed/float64(v.Total()))
+		}
 	}
-	return total
+	return busiest
 }

@@ -15,8 +15,8 @@ func (f *Fleet) notes() []string {
 		}
 	}
 	for i := range f.Workloads {
-		if n := f.Workloads[i].ShapeCount; n > 1 {
-			notes = append(notes, fmt.Sprintf("workload %s: all replicas get the same mix of its %d shapes",
+		if n := len(f.Workloads[i].Shapes); n > 1 {
+			notes = append(notes, fmt.Sprintf("workload %s: each of its %d shapes is routed by itself, in the shares of the allocations",
 				f.Workloads[i].QualifiedName(), n))
 		}
 	}

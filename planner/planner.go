@@ -105,7 +105,7 @@ func (c *cycle) step(subject, before, after, reason string) {
 
 // size is the stage that computes the capacity of every variant.
 func size(c *cycle) error {
-	sizings := make([][]int, len(c.fleet.Workloads))
+	sizings := make([][][]int, len(c.fleet.Workloads))
 	for i := range c.fleet.Workloads {
 		sizings[i] = c.sizer.add(&c.fleet.Workloads[i])
 	}
@@ -116,7 +116,7 @@ func size(c *cycle) error {
 		w := &c.fleet.Workloads[i]
 		c.sizes[i] = make([]Size, len(w.Variants))
 		for j := range w.Variants {
-			s, err := c.sizer.size(&w.Variants[j], sizings[i][j])
+			s, err := c.sizer.size(w, j, sizings[i][j])
 			if err != nil {
 				errs = append(errs, &VariantError{Workload: i, Variant: j, Err: err})
 				continue

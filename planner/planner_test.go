@@ -205,12 +205,12 @@ func TestNotesSayWhatIsNotUsed(t *testing.T) {
 	f := twoPools(1, declared("chat-h100", 0, 7))
 	f.Pools[0].Committed = 3
 	f.Pools[1].Growth = &planner.Growth{Max: 16}
-	f.Workloads[0].ShapeCount = 2
+	f.Workloads[0].Shapes = []planner.ShapeShare{{Share: 0.5}, {Share: 0.5}}
 	d := plan(t, planner.Snapshot{Fleet: f})
 	assert.Equal(t, []string{
 		"pool h100: the 3 committed devices are priced like the others",
 		"pool a100: planned with its capacity now, not with growth to 16",
-		"workload prod/chat: all replicas get the same mix of its 2 shapes",
+		"workload prod/chat: each of its 2 shapes is routed by itself, in the shares of the allocations",
 	}, d.Notes)
 }
 

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"github.com/poolwright/poolwright/internal/parallel"
+	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/queueing"
 )
 
@@ -21,49 +22,99 @@ func predict(c *cycle) error {
 			if c.decision.Solution == nil {
 				traffic = c.fleet.Workloads[i].ArrivalRate // a fleet as it stands gets all of it
 			}
-			plan.Prediction = plan.predict(traffic)
+			plan.Prediction = plan.predict(&c.fleet.Workloads[i], traffic)
 		}
 	})
 	return nil
 }
 
 // predict returns nil without traffic, and where a variant in use has no profile.
-func (p *WorkloadPlan) predict(served queueing.Rate) *Prediction {
+func (p *WorkloadPlan) predict(w *Workload, served queueing.Rate) *Prediction {
 	if served <= 0 {
 		return nil
 	}
-	var (
-		prediction     Prediction
-		ttft, itl, e2e queueing.Mixture
-		replicas       int
-	)
+	var m predictionMix
 	for j := range p.Variants {
 		v := &p.Variants[j]
 		n := v.Total()
-		if n == 0 || v.Share == 0 {
+		if n == 0 || v.Share == 0 || w.Variants[j].Role != optimizer.Whole {
 			continue
 		}
-		if v.Size.station == nil {
+		station := w.station(j, v)
+		if station == nil {
 			return nil
 		}
-		perf := v.Size.station.Evaluate(served * queueing.Rate(v.Share) / queueing.Rate(n))
-		prediction.Saturated = prediction.Saturated || perf.Outcome == queueing.Saturated
-		prediction.Utilization += perf.Utilization * float64(n)
-		prediction.Saturation += perf.SaturationRate * queueing.Rate(n)
-		prediction.BlockedShare += perf.BlockedShare * v.Share
-		replicas += n
-		ttft.Add(perf.TTFT, v.Share)
-		itl.Add(perf.ITL, v.Share)
-		e2e.Add(perf.E2E, v.Share)
+		perf := station.Evaluate(served * queueing.Rate(v.Share) / queueing.Rate(n))
+		m.addReplicas(n, &perf)
+		m.saturation += perf.SaturationRate * queueing.Rate(n)
+		m.addRequests(v.Share, perf.Outcome, perf.BlockedShare, perf.TTFT, perf.ITL, perf.E2E)
 	}
-	if replicas == 0 {
+	if !p.predictPairs(w, served, &m) {
 		return nil
 	}
-	prediction.Utilization /= float64(replicas)
-	if !prediction.Saturated {
-		prediction.TTFT, prediction.ITL, prediction.E2E = quantiles(&ttft), quantiles(&itl), quantiles(&e2e)
+	return m.prediction()
+}
+
+// predictPairs adds the traffic that is served in phases.
+func (p *WorkloadPlan) predictPairs(w *Workload, served queueing.Rate, m *predictionMix) bool {
+	var saturation [3]queueing.Rate
+	seen := make([]bool, len(p.Variants))
+	add := func(j int, perf *queueing.Performance) {
+		if n := p.Variants[j].Total(); !seen[j] {
+			seen[j] = true
+			m.addReplicas(n, perf)
+			saturation[w.Variants[j].Role] += perf.SaturationRate * queueing.Rate(n)
+		}
 	}
-	return &prediction
+	for _, at := range p.pairs(w) {
+		perf, ok := p.evaluatePair(w, at, served)
+		if !ok {
+			return false
+		}
+		add(at.prefill, &perf.Prefill)
+		add(at.decode, &perf.Decode)
+		m.addRequests(at.share, perf.Outcome, perf.BlockedShare, perf.TTFT, perf.ITL, perf.E2E)
+	}
+	m.saturation += min(saturation[optimizer.Prefill], saturation[optimizer.Decode])
+	return true
+}
+
+// predictionMix sums up the performance of parts of a workload's traffic.
+type predictionMix struct {
+	ttft, itl, e2e queueing.Mixture
+	utilization    float64
+	saturation     queueing.Rate
+	blocked        float64
+	saturated      bool
+	replicas       int
+}
+
+func (m *predictionMix) addReplicas(n int, perf *queueing.Performance) {
+	m.utilization += perf.Utilization * float64(n)
+	m.replicas += n
+}
+
+func (m *predictionMix) addRequests(share float64, outcome queueing.Outcome, blocked float64, ttft, itl, e2e queueing.Latency) {
+	m.saturated = m.saturated || outcome == queueing.Saturated
+	m.blocked += blocked * share
+	m.ttft.Add(ttft, share)
+	m.itl.Add(itl, share)
+	m.e2e.Add(e2e, share)
+}
+
+// prediction returns nil if nothing was added.
+func (m *predictionMix) prediction() *Prediction {
+	if m.replicas == 0 {
+		return nil
+	}
+	p := &Prediction{
+		Utilization: m.utilization / float64(m.replicas), Saturation: m.saturation,
+		BlockedShare: m.blocked, Saturated: m.saturated,
+	}
+	if !m.saturated {
+		p.TTFT, p.ITL, p.E2E = quantiles(&m.ttft), quantiles(&m.itl), quantiles(&m.e2e)
+	}
+	return p
 }
 
 func quantiles(m *queueing.Mixture) Quantiles {

@@ -2,8 +2,10 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/poolwright/poolwright/internal/parallel"
+	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/queueing"
 )
 
@@ -22,7 +24,10 @@ type Size struct {
 	Binding string
 	// Reason why nothing can be sustained, in words.
 	Reason string
-	// station is nil where capacity was declared.
+	// Shapes are the sizes for requests of each shape alone, where the workload has
+	// shapes. Rates are then those of the shapes that the variant serves, in their mix.
+	Shapes []Size
+	// station is nil where capacity was declared, and where there are shapes or phases.
 	station *queueing.Station
 }
 
@@ -31,6 +36,10 @@ type sizeKey struct {
 	replica queueing.Replica
 	shape   queueing.Shape
 	slo     string
+	// phase is not Whole for one half of a pair with partner.
+	phase    optimizer.Phase
+	partner  queueing.Replica
+	transfer queueing.Transfer
 }
 
 // sizer sizes variants, equal ones once, and remembers the sizes of the last cycle.
@@ -54,31 +63,57 @@ func newSizer(m Memory) *sizer {
 	return &sizer{last: m.sizes, index: make(map[sizeKey]int)}
 }
 
-// declared is the index of variants whose capacity needs no sizing.
-const declared = -1
-
 // add notes the variants of a workload as ones to size, and returns the indices of
-// their sizings.
-func (s *sizer) add(w *Workload) []int {
+// their sizings: by variant, one for each shape on each possible partner.
+func (s *sizer) add(w *Workload) [][]int {
 	slo := fmt.Sprint(w.SLO.Limits)
-	indices := make([]int, len(w.Variants))
+	indices := make([][]int, len(w.Variants))
 	for j := range w.Variants {
-		v := &w.Variants[j]
-		if v.Replica == nil {
-			indices[j] = declared
+		if w.Variants[j].Replica == nil {
 			continue
 		}
-		key := sizeKey{*v.Replica, w.Shape, slo}
-		i, ok := s.index[key]
-		if !ok {
-			i = len(s.sizings)
-			s.index[key] = i
-			size, known := s.last[key]
-			s.sizings = append(s.sizings, sizing{key: key, slo: w.SLO, size: size, known: known})
+		for _, shape := range w.shapes() {
+			for _, key := range w.sizeKeys(j) {
+				key.shape, key.slo = shape.Shape, slo
+				indices[j] = append(indices[j], s.note(key, w.SLO))
+			}
 		}
-		indices[j] = i
 	}
 	return indices
+}
+
+// sizeKeys are those of variant j, without shape and SLO: one for each partner with
+// which it may serve the phases of a request.
+func (w *Workload) sizeKeys(j int) []sizeKey {
+	v := &w.Variants[j]
+	if v.Role == optimizer.Whole {
+		return []sizeKey{{replica: *v.Replica}}
+	}
+	var keys []sizeKey
+	for k := range w.Variants {
+		partner := &w.Variants[k]
+		if partner.Role == optimizer.Whole || partner.Role == v.Role || partner.Replica == nil {
+			continue
+		}
+		transfer := v.Transfer
+		if v.Role == optimizer.Decode {
+			transfer = partner.Transfer
+		}
+		keys = append(keys, sizeKey{replica: *v.Replica, phase: v.Role, partner: *partner.Replica, transfer: transfer})
+	}
+	return keys
+}
+
+// note returns the index of the sizing with a key.
+func (s *sizer) note(key sizeKey, slo queueing.SLO) int {
+	i, ok := s.index[key]
+	if !ok {
+		i = len(s.sizings)
+		s.index[key] = i
+		size, known := s.last[key]
+		s.sizings = append(s.sizings, sizing{key: key, slo: slo, size: size, known: known})
+	}
+	return i
 }
 
 // sizingBlock is how many sizings go to a processor at a time.
@@ -89,19 +124,37 @@ func (s *sizer) run() {
 	parallel.Blocks(len(s.sizings), sizingBlock, func(_, from, to int) {
 		for i := from; i < to; i++ {
 			if z := &s.sizings[i]; !z.known {
-				z.size, z.err = compute(&z.key.replica, z.key.shape, z.slo)
+				z.size, z.err = z.compute()
 			}
 		}
 	})
 }
 
-// size returns the capacity of one replica of v, whose sizing has an index. The error
-// is that of a profile or shape out of its range.
-func (s *sizer) size(v *Variant, index int) (Size, error) {
-	if index == declared {
-		return Size{Capacity: v.Capacity, Served: v.Capacity, Binding: "capacityRps"}, nil
+// size returns the size of variant j, whose sizings have indices. The error is that of
+// a profile or shape out of its range.
+func (s *sizer) size(w *Workload, j int, indices []int) (Size, error) {
+	v := &w.Variants[j]
+	shapes := w.shapes()
+	if v.Replica == nil {
+		declared := Size{Capacity: v.Capacity, Served: v.Capacity, Binding: "capacityRps"}
+		return w.combine(slices.Repeat([]Size{declared}, len(shapes))), nil
 	}
-	return s.sizings[index].size, s.sizings[index].err
+	if len(indices) == 0 {
+		return Size{Binding: "role", Reason: "no variant with a profile serves the other phase"}, nil
+	}
+	sizes := make([]Size, len(shapes))
+	partners := len(indices) / len(shapes)
+	for k, i := range indices {
+		z := &s.sizings[i]
+		if z.err != nil {
+			return Size{}, z.err
+		}
+		// Whatever the partner, so much is sustained.
+		if at := &sizes[k/partners]; k%partners == 0 || z.size.Served < at.Served {
+			*at = z.size
+		}
+	}
+	return w.combine(sizes), nil
 }
 
 // memory is what the next cycle needs not size again.
@@ -122,15 +175,29 @@ const (
 	endless     = 1e9
 )
 
-func compute(r *queueing.Replica, shape queueing.Shape, slo queueing.SLO) (Size, error) {
-	station, err := queueing.NewStation(*r, shape)
+// blocking is the limit on the share of requests that find no place.
+func blocking() queueing.Limit {
+	return queueing.Limit{Metric: queueing.TTFT, Quantile: 1 - mostBlocked, Value: endless}
+}
+
+// accepting adds blocking where places are limited.
+func accepting(slo queueing.SLO, limited bool) queueing.SLO {
+	if limited {
+		slo.Limits = append(slo.Limits[:len(slo.Limits):len(slo.Limits)], blocking())
+	}
+	return slo
+}
+
+func (z *sizing) compute() (Size, error) {
+	r := &z.key.replica
+	if z.key.phase != optimizer.Whole {
+		return z.computePhase()
+	}
+	station, err := queueing.NewStation(*r, z.key.shape)
 	if err != nil {
 		return Size{}, err
 	}
-	blocking := queueing.Limit{Metric: queueing.TTFT, Quantile: 1 - mostBlocked, Value: endless}
-	if r.Model == queueing.ContinuousBatching && r.MaxQueue.Limited {
-		slo.Limits = append(slo.Limits[:len(slo.Limits):len(slo.Limits)], blocking)
-	}
+	slo := accepting(z.slo, r.Model == queueing.ContinuousBatching && r.MaxQueue.Limited)
 	c, err := station.Capacity(slo)
 	if err != nil {
 		return Size{}, err
@@ -140,18 +207,26 @@ func compute(r *queueing.Replica, shape queueing.Shape, slo queueing.SLO) (Size,
 	}
 	size := Size{Capacity: c.Rate, Served: c.Served, Saturation: c.SaturationRate, Binding: "saturation", station: station}
 	if c.Bound {
-		size.Binding = c.Binding.String()
-	}
-	if c.Binding == blocking {
-		size.Binding = "maxQueue"
+		size.bind(c.Binding)
 	}
 	if !c.Feasible {
-		size.Capacity, size.Served = 0, 0
-		size.Binding = c.Binding.String()
-		size.Reason = fmt.Sprintf("no arrival rate holds %s %s: the best is %s",
-			c.Binding, limitValue(c.Binding, c.Binding.Value), limitValue(c.Binding, c.Best))
+		size.refuse(c.Binding, c.Best)
 	}
 	return size, nil
+}
+
+func (s *Size) bind(l queueing.Limit) {
+	s.Binding = l.String()
+	if l == blocking() {
+		s.Binding = "maxQueue"
+	}
+}
+
+// refuse is for a limit that never holds.
+func (s *Size) refuse(l queueing.Limit, best float64) {
+	s.Capacity, s.Served = 0, 0
+	s.Binding = l.String()
+	s.Reason = fmt.Sprintf("no arrival rate holds %s %s: the best is %s", l, limitValue(l, l.Value), limitValue(l, best))
 }
 
 // mostReplicas is the most replicas of one variant that a plan considers.
@@ -160,6 +235,9 @@ const mostReplicas = 1e6
 // useful is the size where a sensible number of replicas serves the demand, and
 // otherwise one that sustains nothing.
 func (s Size) useful(demand queueing.Rate) Size {
+	for k := range s.Shapes {
+		s.Shapes[k] = s.Shapes[k].useful(demand)
+	}
 	if s.Served > 0 && float64(demand) > mostReplicas*float64(s.Served) {
 		s.Reason = fmt.Sprintf("one replica sustains %.3g requests/s: more than a million would be needed", float64(s.Served))
 		s.Capacity, s.Served = 0, 0

@@ -73,6 +73,7 @@ func (f *Fleet) programWorkload(w *Workload, sizes []Size) optimizer.Workload {
 		}
 		pw.Variants = append(pw.Variants, pv)
 	}
+	w.addTraffic(&pw, sizes)
 	return pw
 }
 
@@ -101,7 +102,7 @@ func (c *cycle) adopt(p *optimizer.Problem, s *optimizer.Solution) {
 			})
 		}
 		plan.Held = c.held[i]
-		plan.share()
+		plan.route(&c.fleet.Workloads[i], a.ShapeShares)
 		d.Plans = append(d.Plans, plan)
 	}
 }

@@ -18,18 +18,18 @@ const (
 // unused estimates what the prices of unused variants would have to fall to.
 func (e *Explanation) unused(c *cycle) {
 	for i := range c.decision.Plans {
-		plan := &c.decision.Plans[i]
-		reference := plan.cheapestUsed()
+		w, plan := &c.fleet.Workloads[i], &c.decision.Plans[i]
+		reference := plan.cheapestUsed(w)
 		if plan.Held || reference < 0 {
 			continue
 		}
 		for j := range plan.Variants {
 			v := &plan.Variants[j]
-			if v.Total() > 0 || v.Size.Served == 0 {
-				continue
+			if v.Total() > 0 || v.Size.Served == 0 || w.Variants[j].Role != optimizer.Whole {
+				continue // one phase alone has no price to compare
 			}
 			u := UnusedVariant{
-				Workload: i, Variant: j, PricePerHour: c.fleet.leastPrice(&c.fleet.Workloads[i].Variants[j]),
+				Workload: i, Variant: j, PricePerHour: c.fleet.leastPrice(&w.Variants[j]),
 				MarginalFall: max(0, v.MarginalPrice-plan.Variants[reference].MarginalPrice) * float64(v.Size.Served),
 			}
 			u.Reason = c.unusedReason(&u)

@@ -169,6 +169,13 @@ func (t *Tandem) Evaluate(rate Rate) TandemPerformance {
 	return t.evaluate(float64(rate)/t.prefillReplicas, rate)
 }
 
+// EvaluatePair returns the steady state of requests that meet a prefill replica and a
+// decode replica at the given arrival rates of each. The numbers of replicas need not
+// match: others of either kind may share the traffic. Rates are taken as by Evaluate.
+func (t *Tandem) EvaluatePair(prefill, decode Rate) TandemPerformance {
+	return t.evaluate(float64(prefill), decode*Rate(t.decodeReplicas))
+}
+
 // evaluate takes the rate per prefill replica and that which all decode replicas share.
 func (t *Tandem) evaluate(perPrefill float64, toDecode Rate) TandemPerformance {
 	p := TandemPerformance{Prefill: t.prefill.Evaluate(Rate(perPrefill))}

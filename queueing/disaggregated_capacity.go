@@ -22,6 +22,10 @@ type TandemCapacity struct {
 	// deployment per prefill replica and per decode replica, with enough replicas of the
 	// other kind for just that rate.
 	PrefillRate, DecodeRate Rate
+	// PrefillBound and DecodeBound tell whether a limit binds that rate, PrefillBinding
+	// and DecodeBinding which; false means saturation.
+	PrefillBound, DecodeBound     bool
+	PrefillBinding, DecodeBinding Limit
 	// Ratio is the number of decode replicas per prefill replica that leaves neither
 	// with capacity to spare: PrefillRate/DecodeRate. Where nothing is decoded, it is 0
 	// and DecodeRate +Inf.
@@ -80,6 +84,12 @@ func (t *Tandem) pair(c *TandemCapacity, limits []Limit) {
 	both := t.search(limits, ofBoth, func(share float64) TandemPerformance {
 		return t.evaluate(share*prefill.rate, Rate(share*decode.rate))
 	}, 1)
+	c.PrefillBound, c.PrefillBinding = prefill.bound, prefill.binding
+	c.DecodeBound, c.DecodeBinding = decode.bound, decode.binding
+	if both.bound {
+		c.PrefillBound, c.PrefillBinding = true, both.binding
+		c.DecodeBound, c.DecodeBinding = true, both.binding
+	}
 	c.PrefillRate = Rate(both.rate * prefill.rate)
 	c.DecodeRate = Rate(both.rate * decode.rate / t.decodeReplicas)
 	if t.decoding == 0 {

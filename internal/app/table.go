@@ -79,6 +79,7 @@ func (t *table) plan(m *poolwrightv1.Plan) {
 	t.section()
 	t.allocations(m)
 	t.section()
+	t.routes(m)
 	t.workloads(m)
 	t.section()
 	t.pools(m)
@@ -143,6 +144,26 @@ func (t *table) allocations(m *poolwrightv1.Plan) {
 	}
 }
 
+// routes lists where the requests of each shape go, if there are shapes.
+func (t *table) routes(m *poolwrightv1.Plan) {
+	header := []string{"WORKLOAD", "SHAPE", "VARIANT", "POOL", "SHARE OF SHAPE"}
+	for _, a := range m.GetAllocations() {
+		for s, share := range a.GetShapeShares() {
+			if share == 0 {
+				continue
+			}
+			if header != nil {
+				t.line(header...)
+				header = nil
+			}
+			t.line(a.GetWorkload(), fmt.Sprint(s+1), a.GetVariant(), a.GetPool(), percent(share))
+		}
+	}
+	if header == nil {
+		t.section()
+	}
+}
+
 func (t *table) workloads(m *poolwrightv1.Plan) {
 	t.line("WORKLOAD", "SERVED/S", "UNMET/S", "TTFT MEAN", "P95", "ITL MEAN", "P95", "UTIL", "BINDS")
 	for _, w := range m.GetWorkloads() {
@@ -189,6 +210,9 @@ func (t *table) capacities(m *poolwrightv1.Capacities) {
 			saturation = number(v.GetSaturationRps())
 		}
 		t.line(v.GetWorkload(), v.GetVariant(), number(v.GetCapacityRps()), number(v.GetServedRps()), saturation, v.GetBinding())
+		for s, served := range v.GetShapeServedRps() {
+			t.line("", fmt.Sprintf("  shape %d", s+1), "", number(served), "", "")
+		}
 		if v.GetReason() != "" {
 			t.line("  " + v.GetReason())
 		}

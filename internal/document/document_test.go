@@ -79,6 +79,7 @@ func TestMarshalWritesZeroes(t *testing.T) {
     binding: ""
     saturationRps: 2
     reason: ""
+    shapeServedRps: []
 `, string(data))
 	data, err = document.MarshalJSON(m)
 	require.NoError(t, err)
@@ -91,7 +92,8 @@ func TestMarshalWritesZeroes(t *testing.T) {
       "servedRps": 0,
       "binding": "",
       "saturationRps": 2,
-      "reason": ""
+      "reason": "",
+      "shapeServedRps": []
     }
   ]
 }

@@ -214,10 +214,10 @@ func (t *translation) workload(m *poolwrightv1.Workload, path string) planner.Wo
 	}
 	t.printable(path, "name", w.Name)
 	t.printable(path, "namespace", w.Namespace)
-	w.Shape, w.ShapeCount = t.shape(m, path+".load")
-	t.mixedShapes(m, &w, path)
+	w.Shape, w.Shapes = t.shape(m, path+".load")
 	t.minMax(w.MinReplicas, w.MaxReplicas, path)
 	t.variants(m, &w, path)
+	t.roles(&w, path)
 	return w
 }
 
@@ -249,9 +249,8 @@ func orOne[T ~int32 | ~float64](v *T) T {
 	return *v
 }
 
-// shape is that of all requests of a load together. A mix of shapes is summed up
-// by its moments: mean and variance of lengths over the whole mix.
-func (t *translation) shape(m *poolwrightv1.Workload, path string) (queueing.Shape, int) {
+// shape is that of all requests of a load together, and shapes are those of its mix.
+func (t *translation) shape(m *poolwrightv1.Workload, path string) (queueing.Shape, []planner.ShapeShare) {
 	l := m.GetLoad()
 	s := queueing.Shape{
 		InputTokens:    queueing.Tokens(l.GetInputTokens()),
@@ -261,27 +260,28 @@ func (t *translation) shape(m *poolwrightv1.Workload, path string) (queueing.Sha
 	if l != nil {
 		s.InputSCV, s.OutputSCV, s.ArrivalSCV = orOne(l.InputTokensScv), orOne(l.OutputTokensScv), orOne(l.ArrivalScv)
 	}
-	shapes := l.GetShapes()
-	if len(shapes) == 0 {
+	if len(l.GetShapes()) == 0 {
 		t.lengths(m, path)
-		return s, 0
+		return s, nil
 	}
 	if l.GetInputTokens() != 0 || l.GetOutputTokens() != 0 {
 		t.violations.add(path+".shapes", "give either shapes or inputTokens and outputTokens")
 	}
+	var mix []planner.ShapeShare
+	var shapes []queueing.Shape
+	var shares []float64
 	var share float64
-	var in, out moments
-	for _, x := range shapes {
+	for _, x := range l.GetShapes() {
+		one := s
+		one.InputTokens, one.OutputTokens = queueing.Tokens(x.GetInputTokens()), queueing.Tokens(x.GetOutputTokens())
 		share += x.GetShare()
-		in.add(x.GetShare(), x.GetInputTokens(), s.InputSCV)
-		out.add(x.GetShare(), x.GetOutputTokens(), s.OutputSCV)
+		mix = append(mix, planner.ShapeShare{Share: x.GetShare(), Shape: one})
+		shapes, shares = append(shapes, one), append(shares, x.GetShare())
 	}
 	if math.Abs(share-1) > 1e-6 {
 		t.violations.add(path+".shapes", "the shares sum to %.9g, not to 1", share)
 	}
-	s.InputTokens, s.InputSCV = in.meanAndSCV()
-	s.OutputTokens, s.OutputSCV = out.meanAndSCV()
-	return s, len(shapes)
+	return planner.MixShapes(shapes, shares), mix
 }
 
 // lengths checks that lengths are there where a profile needs them.
@@ -292,21 +292,6 @@ func (t *translation) lengths(m *poolwrightv1.Workload, path string) {
 			return
 		}
 	}
-}
-
-// moments sums up a mix of lengths.
-type moments struct{ first, second float64 }
-
-func (m *moments) add(share, mean, scv float64) {
-	m.first += share * mean
-	m.second += share * mean * mean * (1 + scv)
-}
-
-func (m *moments) meanAndSCV() (queueing.Tokens, float64) {
-	if m.first == 0 {
-		return 0, 0
-	}
-	return queueing.Tokens(m.first), max(0, m.second/(m.first*m.first)-1)
 }
 
 func slo(m *poolwrightv1.SLO) queueing.SLO {

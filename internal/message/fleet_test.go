@@ -160,7 +160,9 @@ workloads:
   variants: [{name: v, accelerator: H100, capacityRps: 1}]
 `)
 	w := f.Workloads[0]
-	assert.Equal(t, 2, w.ShapeCount)
+	require.Len(t, w.Shapes, 2)
+	assert.InDelta(t, 0.75, w.Shapes[0].Share, 0)
+	assert.Equal(t, queueing.Shape{InputTokens: 500, InputSCV: 1, OutputTokens: 10, OutputSCV: 1, ArrivalSCV: 1}, w.Shapes[1].Shape)
 	assert.InDelta(t, 200, float64(w.Shape.InputTokens), 1e-9)
 	assert.InDelta(t, 2*(0.75*1e4+0.25*25e4)/4e4-1, w.Shape.InputSCV, 1e-12)
 	assert.InDelta(t, 10, float64(w.Shape.OutputTokens), 1e-12)
@@ -258,6 +260,17 @@ func TestMistakesHavePaths(t *testing.T) {
 		},
 		"workloads[0].variants[0].role": func(_ *poolwrightv1.Fleet, _ *poolwrightv1.Workload, v *poolwrightv1.Variant) {
 			v.Role = poolwrightv1.Variant_PREFILL
+		},
+		"workloads[0].variants[0].kvTransfer": func(_ *poolwrightv1.Fleet, _ *poolwrightv1.Workload, v *poolwrightv1.Variant) {
+			v.KvTransfer = &poolwrightv1.KVTransfer{Base: durationpb.New(time.Millisecond)}
+		},
+		"workloads[0].variants[0].profile": func(_ *poolwrightv1.Fleet, w *poolwrightv1.Workload, v *poolwrightv1.Variant) {
+			v.Role = poolwrightv1.Variant_PREFILL
+			w.Variants = append(w.Variants, &poolwrightv1.Variant{Name: "other", Accelerator: "H100", CapacityRps: 1, Role: poolwrightv1.Variant_DECODE})
+		},
+		"workloads[0].variants[1].role": func(_ *poolwrightv1.Fleet, w *poolwrightv1.Workload, _ *poolwrightv1.Variant) {
+			w.Mixing = poolwrightv1.Workload_SINGLE
+			w.Variants = append(w.Variants, &poolwrightv1.Variant{Name: "other", Accelerator: "H100", CapacityRps: 1, Role: poolwrightv1.Variant_DECODE})
 		},
 		"workloads[0].variants[0].serviceModel": func(_ *poolwrightv1.Fleet, _ *poolwrightv1.Workload, v *poolwrightv1.Variant) {
 			v.ServiceModel = 99

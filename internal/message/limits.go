@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"unicode"
 
-	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
 
@@ -55,25 +54,6 @@ func (t *translation) printable(path, field, name string) {
 		if unicode.IsControl(r) {
 			t.violations.add(path+"."+field, "%q contains a control character", name)
 			return
-		}
-	}
-}
-
-// mixedShapes rejects limits that a mix of shapes, planned by its moments, would
-// not honestly hold: a percentile of the mix is not that of its mean shape.
-func (t *translation) mixedShapes(m *poolwrightv1.Workload, w *planner.Workload, path string) {
-	if w.ShapeCount < 2 {
-		return
-	}
-	for _, l := range w.SLO.Limits {
-		if l.Quantile == 0 {
-			continue
-		}
-		for _, v := range m.GetVariants() {
-			if v.GetProfile() != nil {
-				t.violations.add(path+".slo", "%s is not supported yet for a mix of shapes: limit means, or give each shape a workload of its own", l)
-				return
-			}
 		}
 	}
 }

@@ -113,8 +113,8 @@ func allocations(d *planner.Decision, w *planner.Workload, plan *planner.Workloa
 			if total > 0 {
 				a.Share = vp.Share * float64(n) / float64(total)
 			}
-			for range w.ShapeCount {
-				a.ShapeShares = append(a.ShapeShares, a.Share)
+			for _, share := range vp.ShapeShares {
+				a.ShapeShares = append(a.ShapeShares, share*float64(n)/float64(max(1, total)))
 			}
 			a.PricePerHour = float64(n) * d.Fleet.Price(v, v.Pools[k])
 			out = append(out, a)
@@ -173,6 +173,9 @@ func Capacities(f *planner.Fleet, sizes [][]planner.Size) *poolwrightv1.Capaciti
 			if s.Saturation > 0 {
 				saturation := float64(s.Saturation)
 				c.SaturationRps = &saturation
+			}
+			for _, shape := range s.Shapes {
+				c.ShapeServedRps = append(c.ShapeServedRps, float64(shape.Served))
 			}
 			m.Variants = append(m.Variants, c)
 		}

@@ -3,6 +3,7 @@ package message
 import (
 	"fmt"
 
+	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/queueing"
@@ -33,11 +34,56 @@ func (t *translation) variant(m *poolwrightv1.Variant, path string) planner.Vari
 	if v.NodesPerReplica > v.DevicesPerReplica {
 		t.violations.add(path+".nodesPerReplica", "%d nodes for %d devices", v.NodesPerReplica, v.DevicesPerReplica)
 	}
-	if m.GetRole() != poolwrightv1.Variant_UNIFIED {
-		t.violations.add(path+".role", "%s is not supported yet: only UNIFIED is", m.GetRole())
-	}
+	t.role(m, &v, path)
 	t.performance(m, &v, path)
 	return v
+}
+
+// roles are the phases by their names in messages.
+var roles = [...]optimizer.Phase{
+	poolwrightv1.Variant_UNIFIED: optimizer.Whole,
+	poolwrightv1.Variant_PREFILL: optimizer.Prefill,
+	poolwrightv1.Variant_DECODE:  optimizer.Decode,
+}
+
+func (t *translation) role(m *poolwrightv1.Variant, v *planner.Variant, path string) {
+	if role := m.GetRole(); role >= 0 && int(role) < len(roles) {
+		v.Role = roles[role]
+	}
+	if m.GetKvTransfer() != nil && v.Role != optimizer.Prefill {
+		t.violations.add(path+".kvTransfer", "only a variant of role PREFILL hands prompts on")
+	}
+	v.Transfer = queueing.Transfer{
+		Base:     queueing.Seconds(m.GetKvTransfer().GetBase().AsDuration().Seconds()),
+		PerToken: queueing.Seconds(m.GetKvTransfer().GetPerToken().AsDuration().Seconds()),
+	}
+	if v.Role != optimizer.Whole && m.GetServiceModel() != poolwrightv1.Variant_CONTINUOUS_BATCHING {
+		t.violations.add(path+".serviceModel", "%s does not tell prefill from decoding", m.GetServiceModel())
+	}
+}
+
+// roles checks that the phases of a workload can be paired.
+func (t *translation) roles(w *planner.Workload, path string) {
+	var count, profiles [len(roles)]int
+	for j := range w.Variants {
+		count[w.Variants[j].Role]++
+		if w.Variants[j].Replica != nil {
+			profiles[w.Variants[j].Role]++
+		}
+	}
+	for j := range w.Variants {
+		v, at := &w.Variants[j], element(path+".variants", j)
+		other := optimizer.Prefill + optimizer.Decode - v.Role
+		switch {
+		case v.Role == optimizer.Whole:
+		case w.Mixing == optimizer.Single:
+			t.violations.add(at+".role", "mixing SINGLE allows one variant, and a phase needs two")
+		case count[other] == 0:
+			t.violations.add(at+".role", "there is no variant for the other phase")
+		case v.Replica != nil && profiles[other] == 0:
+			t.violations.add(at+".profile", "no variant of the other phase has one: give profiles or capacityRps for both")
+		}
+	}
 }
 
 // placements are the pools that a variant names, itself or by accelerator.

@@ -182,7 +182,8 @@ func (Variant_PrefillMode) EnumDescriptor() ([]byte, []int) {
 	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{10, 1}
 }
 
-// Role says which phase of a request the variant serves.
+// Role says which phase of a request the variant serves. A request is served by one
+// UNIFIED variant, or by a PREFILL and a DECODE variant of the workload together.
 type Variant_Role int32
 
 const (
@@ -286,7 +287,7 @@ func (x Objective_Strategy) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Objective_Strategy.Descriptor instead.
 func (Objective_Strategy) EnumDescriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{14, 0}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{15, 0}
 }
 
 // SaturationPolicy says what INFERNO_GREEDY gives to workloads that it cannot serve
@@ -344,7 +345,7 @@ func (x Objective_SaturationPolicy) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Objective_SaturationPolicy.Descriptor instead.
 func (Objective_SaturationPolicy) EnumDescriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{14, 1}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{15, 1}
 }
 
 // Service is what must be served.
@@ -401,7 +402,7 @@ func (x Robustness_Service) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Robustness_Service.Descriptor instead.
 func (Robustness_Service) EnumDescriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{15, 0}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{16, 0}
 }
 
 // Fleet is the whole problem: pools of accelerators, workloads with the variants
@@ -909,7 +910,8 @@ type Load struct {
 	ArrivalScv *float64 `protobuf:"fixed64,6,opt,name=arrival_scv,json=arrivalScv,proto3,oneof" json:"arrival_scv,omitempty"`
 	// Share of prompt tokens found in the prefix cache, in [0, 1].
 	PrefixHitRatio float64 `protobuf:"fixed64,7,opt,name=prefix_hit_ratio,json=prefixHitRatio,proto3" json:"prefix_hit_ratio,omitempty"`
-	// A mix of request shapes, in place of input_tokens and output_tokens.
+	// A mix of request shapes, in place of input_tokens and output_tokens. Each is
+	// routed by itself, and must keep the SLO by itself.
 	Shapes []*RequestShape `protobuf:"bytes,8,rep,name=shapes,proto3" json:"shapes,omitempty"`
 	// Upper end of the band that arrivals stay in, in requests/s, at least
 	// arrival_rate; absent = no band. It counts with robustness ALL.
@@ -1316,8 +1318,8 @@ type Variant struct {
 	NodesPerReplica *int32 `protobuf:"varint,13,opt,name=nodes_per_replica,json=nodesPerReplica,proto3,oneof" json:"nodes_per_replica,omitempty"`
 	// Token budget of one iteration; absent = it never limits.
 	MaxBatchedTokens *float64 `protobuf:"fixed64,14,opt,name=max_batched_tokens,json=maxBatchedTokens,proto3,oneof" json:"max_batched_tokens,omitempty"`
-	// Arrival rate that one replica sustains, in requests/s, in place of profile
-	// and SLO; 0 = not given.
+	// Arrival rate that one replica sustains, of any shape, in requests/s, in place of
+	// profile and SLO; 0 = not given.
 	CapacityRps float64 `protobuf:"fixed64,15,opt,name=capacity_rps,json=capacityRps,proto3" json:"capacity_rps,omitempty"`
 	// Replicas, at least.
 	MinReplicas int32 `protobuf:"varint,16,opt,name=min_replicas,json=minReplicas,proto3" json:"min_replicas,omitempty"`
@@ -1332,7 +1334,10 @@ type Variant struct {
 	// What it costs to change replicas.
 	SwitchingCost *SwitchingCost `protobuf:"bytes,21,opt,name=switching_cost,json=switchingCost,proto3" json:"switching_cost,omitempty"`
 	// The object that is scaled.
-	ScaleTarget   *ScaleTarget `protobuf:"bytes,22,opt,name=scale_target,json=scaleTarget,proto3" json:"scale_target,omitempty"`
+	ScaleTarget *ScaleTarget `protobuf:"bytes,22,opt,name=scale_target,json=scaleTarget,proto3" json:"scale_target,omitempty"`
+	// Time from this variant's replicas to those that decode; only with role PREFILL.
+	// Absent = none.
+	KvTransfer    *KVTransfer `protobuf:"bytes,23,opt,name=kv_transfer,json=kvTransfer,proto3" json:"kv_transfer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1521,6 +1526,68 @@ func (x *Variant) GetScaleTarget() *ScaleTarget {
 	return nil
 }
 
+func (x *Variant) GetKvTransfer() *KVTransfer {
+	if x != nil {
+		return x.KvTransfer
+	}
+	return nil
+}
+
+// KVTransfer is the time that the KV entries of a prompt take to another replica.
+type KVTransfer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Per request.
+	Base *durationpb.Duration `protobuf:"bytes,1,opt,name=base,proto3" json:"base,omitempty"`
+	// Per prompt token.
+	PerToken      *durationpb.Duration `protobuf:"bytes,2,opt,name=per_token,json=perToken,proto3" json:"per_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KVTransfer) Reset() {
+	*x = KVTransfer{}
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KVTransfer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KVTransfer) ProtoMessage() {}
+
+func (x *KVTransfer) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KVTransfer.ProtoReflect.Descriptor instead.
+func (*KVTransfer) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *KVTransfer) GetBase() *durationpb.Duration {
+	if x != nil {
+		return x.Base
+	}
+	return nil
+}
+
+func (x *KVTransfer) GetPerToken() *durationpb.Duration {
+	if x != nil {
+		return x.PerToken
+	}
+	return nil
+}
+
 // Profile holds measured coefficients of one (model, accelerator, parallelism).
 // The table in the documentation of package queueing says what each letter means
 // in each service model.
@@ -1549,7 +1616,7 @@ type Profile struct {
 
 func (x *Profile) Reset() {
 	*x = Profile{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[11]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1561,7 +1628,7 @@ func (x *Profile) String() string {
 func (*Profile) ProtoMessage() {}
 
 func (x *Profile) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[11]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1574,7 +1641,7 @@ func (x *Profile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Profile.ProtoReflect.Descriptor instead.
 func (*Profile) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{11}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Profile) GetAlphaMs() float64 {
@@ -1646,7 +1713,7 @@ type SwitchingCost struct {
 
 func (x *SwitchingCost) Reset() {
 	*x = SwitchingCost{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[12]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1658,7 +1725,7 @@ func (x *SwitchingCost) String() string {
 func (*SwitchingCost) ProtoMessage() {}
 
 func (x *SwitchingCost) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[12]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1671,7 +1738,7 @@ func (x *SwitchingCost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SwitchingCost.ProtoReflect.Descriptor instead.
 func (*SwitchingCost) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{12}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SwitchingCost) GetUp() float64 {
@@ -1703,7 +1770,7 @@ type ScaleTarget struct {
 
 func (x *ScaleTarget) Reset() {
 	*x = ScaleTarget{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[13]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1715,7 +1782,7 @@ func (x *ScaleTarget) String() string {
 func (*ScaleTarget) ProtoMessage() {}
 
 func (x *ScaleTarget) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[13]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1728,7 +1795,7 @@ func (x *ScaleTarget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScaleTarget.ProtoReflect.Descriptor instead.
 func (*ScaleTarget) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{13}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ScaleTarget) GetApiVersion() string {
@@ -1778,7 +1845,7 @@ type Objective struct {
 
 func (x *Objective) Reset() {
 	*x = Objective{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[14]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1790,7 +1857,7 @@ func (x *Objective) String() string {
 func (*Objective) ProtoMessage() {}
 
 func (x *Objective) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[14]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1803,7 +1870,7 @@ func (x *Objective) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Objective.ProtoReflect.Descriptor instead.
 func (*Objective) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{14}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Objective) GetBudgetPerHour() float64 {
@@ -1869,7 +1936,7 @@ type Robustness struct {
 
 func (x *Robustness) Reset() {
 	*x = Robustness{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[15]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1881,7 +1948,7 @@ func (x *Robustness) String() string {
 func (*Robustness) ProtoMessage() {}
 
 func (x *Robustness) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[15]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1894,7 +1961,7 @@ func (x *Robustness) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Robustness.ProtoReflect.Descriptor instead.
 func (*Robustness) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{15}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Robustness) GetService() Robustness_Service {
@@ -2008,7 +2075,7 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\tquantiles\x18\x06 \x03(\v2\x1c.poolwright.v1.QuantileLimitR\tquantiles\"t\n" +
 	"\rQuantileLimit\x12%\n" +
 	"\x01q\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00R\x01q\x12<\n" +
-	"\x05limit\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\v\xbaH\b\xc8\x01\x01\xaa\x01\x02*\x00R\x05limit\"\xa3\r\n" +
+	"\x05limit\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\v\xbaH\b\xc8\x01\x01\xaa\x01\x02*\x00R\x05limit\"\xdf\r\n" +
 	"\aVariant\x12\x1b\n" +
 	"\x04name\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x04name\x12 \n" +
 	"\vaccelerator\x18\x02 \x01(\tR\vaccelerator\x12\x14\n" +
@@ -2032,7 +2099,9 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\x16price_per_replica_hour\x18\x13 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\xa2\x94\x1amB)\x00\x00\x00\x00\x00\x00\x00\x00H\bR\x13pricePerReplicaHour\x88\x01\x01\x12=\n" +
 	"\astartup\x18\x14 \x01(\v2\x19.google.protobuf.DurationB\b\xbaH\x05\xaa\x01\x022\x00R\astartup\x12C\n" +
 	"\x0eswitching_cost\x18\x15 \x01(\v2\x1c.poolwright.v1.SwitchingCostR\rswitchingCost\x12=\n" +
-	"\fscale_target\x18\x16 \x01(\v2\x1a.poolwright.v1.ScaleTargetR\vscaleTarget\"[\n" +
+	"\fscale_target\x18\x16 \x01(\v2\x1a.poolwright.v1.ScaleTargetR\vscaleTarget\x12:\n" +
+	"\vkv_transfer\x18\x17 \x01(\v2\x19.poolwright.v1.KVTransferR\n" +
+	"kvTransfer\"[\n" +
 	"\fServiceModel\x12\x17\n" +
 	"\x13CONTINUOUS_BATCHING\x10\x00\x12\v\n" +
 	"\aLLMD_V0\x10\x01\x12\v\n" +
@@ -2057,7 +2126,11 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\x12_nodes_per_replicaB\x15\n" +
 	"\x13_max_batched_tokensB\x0f\n" +
 	"\r_max_replicasB\x19\n" +
-	"\x17_price_per_replica_hour\"\xb6\x03\n" +
+	"\x17_price_per_replica_hour\"\x93\x01\n" +
+	"\n" +
+	"KVTransfer\x12=\n" +
+	"\x04base\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x0e\xbaH\v\xaa\x01\b\"\x04\b\xc0\x84=2\x00R\x04base\x12F\n" +
+	"\tper_token\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\x0e\xbaH\v\xaa\x01\b\"\x04\b\xc0\x84=2\x00R\bperToken\"\xb6\x03\n" +
 	"\aProfile\x122\n" +
 	"\balpha_ms\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00e\xcd\xcdA)\x00\x00\x00\x00\x00\x00\x00\x00R\aalphaMs\x120\n" +
 	"\abeta_ms\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00e\xcd\xcdA)\x00\x00\x00\x00\x00\x00\x00\x00R\x06betaMs\x122\n" +
@@ -2123,7 +2196,7 @@ func file_poolwright_v1_fleet_proto_rawDescGZIP() []byte {
 }
 
 var file_poolwright_v1_fleet_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_poolwright_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_poolwright_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_poolwright_v1_fleet_proto_goTypes = []any{
 	(Workload_Mixing)(0),            // 0: poolwright.v1.Workload.Mixing
 	(Variant_ServiceModel)(0),       // 1: poolwright.v1.Variant.ServiceModel
@@ -2143,24 +2216,25 @@ var file_poolwright_v1_fleet_proto_goTypes = []any{
 	(*LatencyLimits)(nil),           // 15: poolwright.v1.LatencyLimits
 	(*QuantileLimit)(nil),           // 16: poolwright.v1.QuantileLimit
 	(*Variant)(nil),                 // 17: poolwright.v1.Variant
-	(*Profile)(nil),                 // 18: poolwright.v1.Profile
-	(*SwitchingCost)(nil),           // 19: poolwright.v1.SwitchingCost
-	(*ScaleTarget)(nil),             // 20: poolwright.v1.ScaleTarget
-	(*Objective)(nil),               // 21: poolwright.v1.Objective
-	(*Robustness)(nil),              // 22: poolwright.v1.Robustness
-	nil,                             // 23: poolwright.v1.Scenario.ArrivalRatesEntry
-	nil,                             // 24: poolwright.v1.Pool.QuotasEntry
-	(*durationpb.Duration)(nil),     // 25: google.protobuf.Duration
+	(*KVTransfer)(nil),              // 18: poolwright.v1.KVTransfer
+	(*Profile)(nil),                 // 19: poolwright.v1.Profile
+	(*SwitchingCost)(nil),           // 20: poolwright.v1.SwitchingCost
+	(*ScaleTarget)(nil),             // 21: poolwright.v1.ScaleTarget
+	(*Objective)(nil),               // 22: poolwright.v1.Objective
+	(*Robustness)(nil),              // 23: poolwright.v1.Robustness
+	nil,                             // 24: poolwright.v1.Scenario.ArrivalRatesEntry
+	nil,                             // 25: poolwright.v1.Pool.QuotasEntry
+	(*durationpb.Duration)(nil),     // 26: google.protobuf.Duration
 }
 var file_poolwright_v1_fleet_proto_depIdxs = []int32{
 	9,  // 0: poolwright.v1.Fleet.pools:type_name -> poolwright.v1.Pool
 	11, // 1: poolwright.v1.Fleet.workloads:type_name -> poolwright.v1.Workload
-	21, // 2: poolwright.v1.Fleet.objective:type_name -> poolwright.v1.Objective
+	22, // 2: poolwright.v1.Fleet.objective:type_name -> poolwright.v1.Objective
 	8,  // 3: poolwright.v1.Fleet.scenarios:type_name -> poolwright.v1.Scenario
-	23, // 4: poolwright.v1.Scenario.arrival_rates:type_name -> poolwright.v1.Scenario.ArrivalRatesEntry
-	24, // 5: poolwright.v1.Pool.quotas:type_name -> poolwright.v1.Pool.QuotasEntry
+	24, // 4: poolwright.v1.Scenario.arrival_rates:type_name -> poolwright.v1.Scenario.ArrivalRatesEntry
+	25, // 5: poolwright.v1.Pool.quotas:type_name -> poolwright.v1.Pool.QuotasEntry
 	10, // 6: poolwright.v1.Pool.growable:type_name -> poolwright.v1.Growth
-	25, // 7: poolwright.v1.Growth.delay:type_name -> google.protobuf.Duration
+	26, // 7: poolwright.v1.Growth.delay:type_name -> google.protobuf.Duration
 	12, // 8: poolwright.v1.Workload.load:type_name -> poolwright.v1.Load
 	14, // 9: poolwright.v1.Workload.slo:type_name -> poolwright.v1.SLO
 	0,  // 10: poolwright.v1.Workload.mixing:type_name -> poolwright.v1.Workload.Mixing
@@ -2168,30 +2242,33 @@ var file_poolwright_v1_fleet_proto_depIdxs = []int32{
 	13, // 12: poolwright.v1.Load.shapes:type_name -> poolwright.v1.RequestShape
 	15, // 13: poolwright.v1.SLO.ttft:type_name -> poolwright.v1.LatencyLimits
 	15, // 14: poolwright.v1.SLO.itl:type_name -> poolwright.v1.LatencyLimits
-	25, // 15: poolwright.v1.LatencyLimits.mean:type_name -> google.protobuf.Duration
-	25, // 16: poolwright.v1.LatencyLimits.p50:type_name -> google.protobuf.Duration
-	25, // 17: poolwright.v1.LatencyLimits.p90:type_name -> google.protobuf.Duration
-	25, // 18: poolwright.v1.LatencyLimits.p95:type_name -> google.protobuf.Duration
-	25, // 19: poolwright.v1.LatencyLimits.p99:type_name -> google.protobuf.Duration
+	26, // 15: poolwright.v1.LatencyLimits.mean:type_name -> google.protobuf.Duration
+	26, // 16: poolwright.v1.LatencyLimits.p50:type_name -> google.protobuf.Duration
+	26, // 17: poolwright.v1.LatencyLimits.p90:type_name -> google.protobuf.Duration
+	26, // 18: poolwright.v1.LatencyLimits.p95:type_name -> google.protobuf.Duration
+	26, // 19: poolwright.v1.LatencyLimits.p99:type_name -> google.protobuf.Duration
 	16, // 20: poolwright.v1.LatencyLimits.quantiles:type_name -> poolwright.v1.QuantileLimit
-	25, // 21: poolwright.v1.QuantileLimit.limit:type_name -> google.protobuf.Duration
-	18, // 22: poolwright.v1.Variant.profile:type_name -> poolwright.v1.Profile
+	26, // 21: poolwright.v1.QuantileLimit.limit:type_name -> google.protobuf.Duration
+	19, // 22: poolwright.v1.Variant.profile:type_name -> poolwright.v1.Profile
 	1,  // 23: poolwright.v1.Variant.service_model:type_name -> poolwright.v1.Variant.ServiceModel
 	2,  // 24: poolwright.v1.Variant.prefill_mode:type_name -> poolwright.v1.Variant.PrefillMode
 	3,  // 25: poolwright.v1.Variant.role:type_name -> poolwright.v1.Variant.Role
-	25, // 26: poolwright.v1.Variant.startup:type_name -> google.protobuf.Duration
-	19, // 27: poolwright.v1.Variant.switching_cost:type_name -> poolwright.v1.SwitchingCost
-	20, // 28: poolwright.v1.Variant.scale_target:type_name -> poolwright.v1.ScaleTarget
-	25, // 29: poolwright.v1.Objective.time_limit:type_name -> google.protobuf.Duration
-	4,  // 30: poolwright.v1.Objective.strategy:type_name -> poolwright.v1.Objective.Strategy
-	5,  // 31: poolwright.v1.Objective.saturation_policy:type_name -> poolwright.v1.Objective.SaturationPolicy
-	22, // 32: poolwright.v1.Objective.robustness:type_name -> poolwright.v1.Robustness
-	6,  // 33: poolwright.v1.Robustness.service:type_name -> poolwright.v1.Robustness.Service
-	34, // [34:34] is the sub-list for method output_type
-	34, // [34:34] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	26, // 26: poolwright.v1.Variant.startup:type_name -> google.protobuf.Duration
+	20, // 27: poolwright.v1.Variant.switching_cost:type_name -> poolwright.v1.SwitchingCost
+	21, // 28: poolwright.v1.Variant.scale_target:type_name -> poolwright.v1.ScaleTarget
+	18, // 29: poolwright.v1.Variant.kv_transfer:type_name -> poolwright.v1.KVTransfer
+	26, // 30: poolwright.v1.KVTransfer.base:type_name -> google.protobuf.Duration
+	26, // 31: poolwright.v1.KVTransfer.per_token:type_name -> google.protobuf.Duration
+	26, // 32: poolwright.v1.Objective.time_limit:type_name -> google.protobuf.Duration
+	4,  // 33: poolwright.v1.Objective.strategy:type_name -> poolwright.v1.Objective.Strategy
+	5,  // 34: poolwright.v1.Objective.saturation_policy:type_name -> poolwright.v1.Objective.SaturationPolicy
+	23, // 35: poolwright.v1.Objective.robustness:type_name -> poolwright.v1.Robustness
+	6,  // 36: poolwright.v1.Robustness.service:type_name -> poolwright.v1.Robustness.Service
+	37, // [37:37] is the sub-list for method output_type
+	37, // [37:37] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_fleet_proto_init() }
@@ -2204,15 +2281,15 @@ func file_poolwright_v1_fleet_proto_init() {
 	file_poolwright_v1_fleet_proto_msgTypes[4].OneofWrappers = []any{}
 	file_poolwright_v1_fleet_proto_msgTypes[5].OneofWrappers = []any{}
 	file_poolwright_v1_fleet_proto_msgTypes[10].OneofWrappers = []any{}
-	file_poolwright_v1_fleet_proto_msgTypes[14].OneofWrappers = []any{}
 	file_poolwright_v1_fleet_proto_msgTypes[15].OneofWrappers = []any{}
+	file_poolwright_v1_fleet_proto_msgTypes[16].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_poolwright_v1_fleet_proto_rawDesc), len(file_poolwright_v1_fleet_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

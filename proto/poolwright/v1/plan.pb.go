@@ -687,9 +687,9 @@ type Allocation struct {
 	Replicas int32 `protobuf:"varint,5,opt,name=replicas,proto3" json:"replicas,omitempty"`
 	// Replicas less those that run now, over all pools of the variant.
 	Change int32 `protobuf:"varint,6,opt,name=change,proto3" json:"change,omitempty"`
-	// Share of the workload's traffic.
+	// Share of the workload's traffic; traffic served in phases counts at both.
 	Share float64 `protobuf:"fixed64,7,opt,name=share,proto3" json:"share,omitempty"`
-	// Share of each shape's traffic, in the order of the shapes.
+	// Share of each shape's traffic, in the order of the shapes: how to route it.
 	ShapeShares []float64 `protobuf:"fixed64,8,rep,packed,name=shape_shares,json=shapeShares,proto3" json:"shape_shares,omitempty"`
 	// Price of these replicas, per hour.
 	PricePerHour  float64 `protobuf:"fixed64,9,opt,name=price_per_hour,json=pricePerHour,proto3" json:"price_per_hour,omitempty"`
@@ -1398,9 +1398,13 @@ type VariantCapacity struct {
 	// Arrival rate at which a replica saturates, in requests/s; absent without a profile.
 	SaturationRps *float64 `protobuf:"fixed64,6,opt,name=saturation_rps,json=saturationRps,proto3,oneof" json:"saturation_rps,omitempty"`
 	// Why nothing can be sustained, in words.
-	Reason        string `protobuf:"bytes,7,opt,name=reason,proto3" json:"reason,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Reason string `protobuf:"bytes,7,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Where the load has shapes: requests of each shape alone that a replica completes, in
+	// requests/s, in the order of the shapes; 0 = none. The other rates are then those of
+	// the shapes that the variant serves, in their mix.
+	ShapeServedRps []float64 `protobuf:"fixed64,8,rep,packed,name=shape_served_rps,json=shapeServedRps,proto3" json:"shape_served_rps,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *VariantCapacity) Reset() {
@@ -1480,6 +1484,13 @@ func (x *VariantCapacity) GetReason() string {
 		return x.Reason
 	}
 	return ""
+}
+
+func (x *VariantCapacity) GetShapeServedRps() []float64 {
+	if x != nil {
+		return x.ShapeServedRps
+	}
+	return nil
 }
 
 var File_poolwright_v1_plan_proto protoreflect.FileDescriptor
@@ -1606,7 +1617,7 @@ const file_poolwright_v1_plan_proto_rawDesc = "" +
 	"\x15shadow_price_per_hour\x18\x05 \x01(\x01R\x12shadowPricePerHour\"H\n" +
 	"\n" +
 	"Capacities\x12:\n" +
-	"\bvariants\x18\x01 \x03(\v2\x1e.poolwright.v1.VariantCapacityR\bvariants\"\xfa\x01\n" +
+	"\bvariants\x18\x01 \x03(\v2\x1e.poolwright.v1.VariantCapacityR\bvariants\"\xa4\x02\n" +
 	"\x0fVariantCapacity\x12\x1a\n" +
 	"\bworkload\x18\x01 \x01(\tR\bworkload\x12\x18\n" +
 	"\avariant\x18\x02 \x01(\tR\avariant\x12!\n" +
@@ -1615,7 +1626,8 @@ const file_poolwright_v1_plan_proto_rawDesc = "" +
 	"served_rps\x18\x04 \x01(\x01R\tservedRps\x12\x18\n" +
 	"\abinding\x18\x05 \x01(\tR\abinding\x12*\n" +
 	"\x0esaturation_rps\x18\x06 \x01(\x01H\x00R\rsaturationRps\x88\x01\x01\x12\x16\n" +
-	"\x06reason\x18\a \x01(\tR\x06reasonB\x11\n" +
+	"\x06reason\x18\a \x01(\tR\x06reason\x12(\n" +
+	"\x10shape_served_rps\x18\b \x03(\x01R\x0eshapeServedRpsB\x11\n" +
 	"\x0f_saturation_rpsBCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
 
 var (

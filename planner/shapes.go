@@ -1,0 +1,165 @@
+package planner
+
+import (
+	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/queueing"
+)
+
+// shapes are those of the workload, or the one that all requests have.
+func (w *Workload) shapes() []ShapeShare {
+	if len(w.Shapes) == 0 {
+		return []ShapeShare{{Share: 1, Shape: w.Shape}}
+	}
+	return w.Shapes
+}
+
+// MixShapes is the shape of requests of several shapes in given amounts together: the
+// mean and the variance of their lengths. Everything else is that of the first. The
+// amounts must not all be 0.
+func MixShapes(shapes []queueing.Shape, amounts []float64) queueing.Shape {
+	var in, out moments
+	for s := range shapes {
+		in.add(amounts[s], float64(shapes[s].InputTokens), shapes[s].InputSCV)
+		out.add(amounts[s], float64(shapes[s].OutputTokens), shapes[s].OutputSCV)
+	}
+	mixed := shapes[0]
+	mixed.InputTokens, mixed.InputSCV = in.meanAndSCV()
+	mixed.OutputTokens, mixed.OutputSCV = out.meanAndSCV()
+	return mixed
+}
+
+// moments sums up a mix of lengths.
+type moments struct{ amount, first, second float64 }
+
+func (m *moments) add(amount, mean, scv float64) {
+	m.amount += amount
+	m.first += amount * mean
+	m.second += amount * mean * mean * (1 + scv)
+}
+
+func (m *moments) meanAndSCV() (queueing.Tokens, float64) {
+	if m.first == 0 {
+		return 0, 0
+	}
+	return queueing.Tokens(m.first / m.amount), max(0, m.second*m.amount/(m.first*m.first)-1)
+}
+
+// combine sums up the sizes of a variant by shape. What binds is what binds the shape
+// that takes most of a replica's time.
+func (w *Workload) combine(sizes []Size) Size {
+	if len(w.Shapes) == 0 {
+		return sizes[0]
+	}
+	all := Size{Shapes: sizes}
+	var served, capacity, saturation rateMix
+	busiest := -1.0
+	for s := range sizes {
+		share, size := w.Shapes[s].Share, &sizes[s]
+		if size.Served == 0 {
+			continue
+		}
+		served.add(share, size.Served)
+		capacity.add(share, size.Capacity)
+		saturation.add(share, size.Saturation)
+		if time := share / float64(size.Served); time > busiest {
+			busiest, all.Binding = time, size.Binding
+		}
+	}
+	all.Served, all.Capacity, all.Saturation = served.rate(), capacity.rate(), saturation.rate()
+	if busiest < 0 {
+		all.Binding, all.Reason = sizes[0].Binding, sizes[0].Reason
+	}
+	return all
+}
+
+// rateMix is the rate of a mix of requests each of which takes 1/rate of a replica.
+type rateMix struct{ share, time float64 }
+
+func (m *rateMix) add(share float64, rate queueing.Rate) {
+	if rate > 0 {
+		m.share += share
+		m.time += share / float64(rate)
+	}
+}
+
+func (m *rateMix) rate() queueing.Rate {
+	if m.time == 0 {
+		return 0
+	}
+	return queueing.Rate(m.share / m.time)
+}
+
+// addTraffic writes the shapes and phases of a workload and its variants into the
+// program.
+func (w *Workload) addTraffic(to *optimizer.Workload, sizes []Size) {
+	for _, s := range w.Shapes {
+		to.Shapes = append(to.Shapes, optimizer.Shape{Share: s.Share})
+	}
+	for j := range w.Variants {
+		to.Variants[j].Phase = w.Variants[j].Role
+		if len(w.Shapes) == 0 {
+			continue
+		}
+		capacities := make([]float64, len(w.Shapes))
+		for s := range sizes[j].Shapes {
+			capacities[s] = float64(sizes[j].Shapes[s].Served)
+		}
+		to.Variants[j].ShapeCapacities = capacities
+	}
+}
+
+// route gives each variant the traffic that the routing of the plan says. shares are
+// those of optimizer.Allocation; without them traffic follows capacity.
+func (p *WorkloadPlan) route(w *Workload, shares [][]float64) {
+	served := 0.0
+	for s, shape := range w.shapes() {
+		for j := range shares {
+			if w.Variants[j].Role != optimizer.Decode {
+				served += shape.Share * shares[j][s]
+			}
+		}
+	}
+	if served == 0 {
+		p.share()
+		for j := range p.Variants {
+			for range w.Shapes {
+				p.Variants[j].ShapeShares = append(p.Variants[j].ShapeShares, p.Variants[j].Share)
+			}
+		}
+		return
+	}
+	for j := range p.Variants {
+		for s, shape := range w.shapes() {
+			p.Variants[j].Share += shape.Share * shares[j][s] / served
+		}
+		if len(w.Shapes) > 0 {
+			p.Variants[j].ShapeShares = shares[j]
+		}
+	}
+}
+
+// routed is the shape of all requests of which a variant gets given shares by shape.
+func (w *Workload) routed(shares []float64) queueing.Shape {
+	if len(w.Shapes) == 0 {
+		return w.Shape
+	}
+	shapes, amounts := make([]queueing.Shape, len(w.Shapes)), make([]float64, len(w.Shapes))
+	for s := range w.Shapes {
+		shapes[s], amounts[s] = w.Shapes[s].Shape, w.Shapes[s].Share*shares[s]
+	}
+	return MixShapes(shapes, amounts)
+}
+
+// station is a replica of a variant under the requests that it gets; nil without a
+// profile.
+func (w *Workload) station(j int, v *VariantPlan) *queueing.Station {
+	replica := w.Variants[j].Replica
+	if v.Size.station != nil || replica == nil {
+		return v.Size.station
+	}
+	station, err := queueing.NewStation(*replica, w.routed(v.ShapeShares))
+	if err != nil {
+		return nil
+	}
+	return station
+}
