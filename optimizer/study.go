@@ -25,13 +25,14 @@ type Study struct {
 // Interval holds a number that is only known to lie between Low and High.
 type Interval struct{ Low, High float64 }
 
-// A solve of a study gets at most a part of the study's effort, and no more than a
-// multiple of what the plan took, unless that is little: a question that is much
-// harder than the plan would leave nothing for the others.
+// A solve of a study gets at most a part of the study's effort, and no more than
+// some multiples of what the plan took and of the number of workloads: a question that
+// is much harder than the plan would leave nothing for the others.
 const (
-	solvesOfStudy = 16
-	effortOfPlans = 4
-	littleEffort  = 50_000
+	solvesOfStudy     = 16
+	effortOfPlans     = 4
+	effortOfWorkloads = 500
+	littleEffort      = 50_000
 )
 
 // NewStudy returns a study of a valid problem and the plan that [Solve] found for it.
@@ -50,7 +51,7 @@ func (s *Study) solve(p *Problem) (*Solution, error) {
 		return nil, ErrEnded
 	}
 	o := s.options
-	o.Effort = max(1, min(s.left, s.options.Effort/solvesOfStudy, max(littleEffort, effortOfPlans*s.plan.Effort)))
+	o.Effort = max(1, min(s.left, s.options.Effort/solvesOfStudy, s.most()))
 	solution, err := Solve(p, o)
 	if err != nil {
 		return nil, err
@@ -60,6 +61,11 @@ func (s *Study) solve(p *Problem) (*Solution, error) {
 		return nil, ErrEnded
 	}
 	return solution, nil
+}
+
+// most is the effort that no solve needs unless it is much harder than the plan.
+func (s *Study) most() int {
+	return max(littleEffort, effortOfPlans*s.plan.Effort, effortOfWorkloads*len(s.problem.Workloads))
 }
 
 // copied is the problem with pools, quotas, workloads and variants of its own.

@@ -128,7 +128,9 @@ type DemandPoint struct {
 	Objective optimizer.Interval
 	// PricePerHour is that of the plan's replicas.
 	PricePerHour float64
-	Demand       optimizer.Demand
+	// Proof is that of the plan: if it is only Feasible, less may be unmet.
+	Proof  optimizer.Proof
+	Demand optimizer.Demand
 	// Unmet is over all workloads.
 	Unmet queueing.Rate
 }
@@ -142,6 +144,8 @@ type PoolChange struct {
 	// Saving of the objective per hour lies in the interval; costs are negative. It
 	// compares plans that may serve different demand.
 	Saving optimizer.Interval
+	// Proof is that of the changed plan: if it is only Feasible, less may be unmet.
+	Proof  optimizer.Proof
 	Demand optimizer.Demand
 	// Unmet is over all workloads.
 	Unmet  queueing.Rate

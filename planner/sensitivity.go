@@ -133,7 +133,7 @@ func (e *explainer) curveOf(workload int, factors []float64) error {
 		held := e.heldCost()
 		curve.Points = append(curve.Points, DemandPoint{
 			Factor: factor, Objective: optimizer.Interval{Low: s.Bound + held, High: s.Objective + held},
-			PricePerHour: s.PricePerHour + held, Demand: s.Demand, Unmet: queueing.Rate(unmet(s)),
+			PricePerHour: s.PricePerHour + held, Proof: s.Proof, Demand: s.Demand, Unmet: queueing.Rate(unmet(s)),
 		})
 	}
 	e.Curves = append(e.Curves, curve)
@@ -159,7 +159,7 @@ func (e *explainer) changes() error {
 				return err
 			}
 			change := PoolChange{
-				Pool: g, Devices: devices, Saving: e.study.Saving(s), Demand: s.Demand, Unmet: queueing.Rate(unmet(s)),
+				Pool: g, Devices: devices, Saving: e.study.Saving(s), Proof: s.Proof, Demand: s.Demand, Unmet: queueing.Rate(unmet(s)),
 			}
 			change.clamp(e.cycle.solved)
 			change.Reason = e.changeReason(&change)

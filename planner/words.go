@@ -173,9 +173,9 @@ func (e *explainer) changeReason(c *PoolChange) string {
 	case c.Demand == optimizer.Infeasible && e.cycle.solved.Demand != optimizer.Infeasible:
 		return subject + ": minimums no longer hold"
 	case served > 1e-6*now:
-		return fmt.Sprintf("%s serve %.4g requests/s more", subject, served)
+		return fmt.Sprintf("%s serve %.4g requests/s more%s", subject, served, c.unproven(" or better"))
 	case served < -1e-6*float64(c.Unmet):
-		return fmt.Sprintf("%s serve %.4g requests/s less", subject, -served)
+		return fmt.Sprintf("%s serve %.4g requests/s less%s", subject, -served, c.unproven(" or better"))
 	}
 	gap := max(e.cycle.fleet.Objective.RelativeGap, slight) * e.cycle.solved.Objective
 	switch {
@@ -187,6 +187,14 @@ func (e *explainer) changeReason(c *PoolChange) string {
 		return subject + " cost nothing: they can be returned"
 	}
 	return subject + " cost " + amount(optimizer.Interval{Low: -c.Saving.High, High: -c.Saving.Low}) + " per hour"
+}
+
+// unproven is words for a change whose plan is not proven.
+func (c *PoolChange) unproven(words string) string {
+	if c.Proof == optimizer.Optimal {
+		return ""
+	}
+	return words
 }
 
 func commitmentReason(pool *Pool, idle, used int) string {

@@ -72,8 +72,12 @@ func (t *table) curves(curves []*poolwrightv1.DemandCurve) {
 			name = "all"
 		}
 		for _, p := range c.GetPoints() {
+			left := unmet(p.GetUnmetRps())
+			if left != "" && p.GetProof() == poolwrightv1.Plan_FEASIBLE {
+				left = "≤ " + left
+			}
 			t.line(name, number(p.GetFactor()), fmt.Sprintf("%.2f", p.GetPricePerHour()),
-				fmt.Sprintf("%.2f", p.GetObjective().GetHigh()), fmt.Sprintf("%.2f", p.GetObjective().GetLow()), unmet(p.GetUnmetRps()))
+				fmt.Sprintf("%.2f", p.GetObjective().GetHigh()), fmt.Sprintf("%.2f", p.GetObjective().GetLow()), left)
 			name = ""
 		}
 	}

@@ -33,7 +33,7 @@ func Explanation(e *planner.Explanation) *poolwrightv1.Explanation {
 		c := &e.Changes[i]
 		m.Changes = append(m.Changes, &poolwrightv1.PoolChange{
 			Pool: f.Pools[c.Pool].Name, Devices: count(c.Devices), Saving: interval(c.Saving),
-			Demand: demand(c.Demand), UnmetRps: float64(c.Unmet), Reason: c.Reason,
+			Demand: demand(c.Demand), UnmetRps: float64(c.Unmet), Reason: c.Reason, Proof: proofOf(c.Proof),
 		})
 	}
 	for _, c := range e.Commitments {
@@ -142,7 +142,7 @@ func curve(f *planner.Fleet, c *planner.DemandCurve) *poolwrightv1.DemandCurve {
 		p := &c.Points[i]
 		m.Points = append(m.Points, &poolwrightv1.DemandPoint{
 			Factor: p.Factor, Objective: interval(p.Objective), PricePerHour: p.PricePerHour,
-			Demand: demand(p.Demand), UnmetRps: float64(p.Unmet),
+			Demand: demand(p.Demand), UnmetRps: float64(p.Unmet), Proof: proofOf(p.Proof),
 		})
 	}
 	return m

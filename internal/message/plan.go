@@ -76,14 +76,20 @@ func demand(d optimizer.Demand) poolwrightv1.Plan_Demand {
 	return poolwrightv1.Plan_SERVED
 }
 
-func proof(m *poolwrightv1.Plan, s *optimizer.Solution) {
-	switch s.Proof {
-	case optimizer.Unproven:
-		return
-	case optimizer.Feasible:
-		m.Proof = poolwrightv1.Plan_FEASIBLE
+func proofOf(p optimizer.Proof) poolwrightv1.Plan_Proof {
+	switch p {
 	case optimizer.Optimal:
-		m.Proof = poolwrightv1.Plan_OPTIMAL
+		return poolwrightv1.Plan_OPTIMAL
+	case optimizer.Feasible:
+		return poolwrightv1.Plan_FEASIBLE
+	case optimizer.Unproven:
+	}
+	return poolwrightv1.Plan_NONE
+}
+
+func proof(m *poolwrightv1.Plan, s *optimizer.Solution) {
+	if m.Proof = proofOf(s.Proof); s.Proof == optimizer.Unproven {
+		return
 	}
 	m.Bound, m.Gap = s.Bound, s.Gap
 	m.BudgetShadowPrice = s.BudgetShadowPrice

@@ -914,7 +914,9 @@ type DemandPoint struct {
 	// Whether it serves what it should.
 	Demand Plan_Demand `protobuf:"varint,4,opt,name=demand,proto3,enum=poolwright.v1.Plan_Demand" json:"demand,omitempty"`
 	// Demand that it leaves unserved, over all workloads, in requests/s.
-	UnmetRps      float64 `protobuf:"fixed64,5,opt,name=unmet_rps,json=unmetRps,proto3" json:"unmet_rps,omitempty"`
+	UnmetRps float64 `protobuf:"fixed64,5,opt,name=unmet_rps,json=unmetRps,proto3" json:"unmet_rps,omitempty"`
+	// How good that plan is known to be; FEASIBLE = less may be unserved.
+	Proof         Plan_Proof `protobuf:"varint,6,opt,name=proof,proto3,enum=poolwright.v1.Plan_Proof" json:"proof,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -984,6 +986,13 @@ func (x *DemandPoint) GetUnmetRps() float64 {
 	return 0
 }
 
+func (x *DemandPoint) GetProof() Plan_Proof {
+	if x != nil {
+		return x.Proof
+	}
+	return Plan_OPTIMAL
+}
+
 // PoolChange is what a pool with more or fewer devices saves or costs.
 type PoolChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -999,7 +1008,9 @@ type PoolChange struct {
 	// Demand that it leaves unserved, over all workloads, in requests/s.
 	UnmetRps float64 `protobuf:"fixed64,5,opt,name=unmet_rps,json=unmetRps,proto3" json:"unmet_rps,omitempty"`
 	// The same in words.
-	Reason        string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	// How good the changed plan is known to be; FEASIBLE = less may be unserved.
+	Proof         Plan_Proof `protobuf:"varint,7,opt,name=proof,proto3,enum=poolwright.v1.Plan_Proof" json:"proof,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1074,6 +1085,13 @@ func (x *PoolChange) GetReason() string {
 		return x.Reason
 	}
 	return ""
+}
+
+func (x *PoolChange) GetProof() Plan_Proof {
+	if x != nil {
+		return x.Proof
+	}
+	return Plan_OPTIMAL
 }
 
 // Commitment is the use of devices that are paid for whether used or not.
@@ -1316,13 +1334,14 @@ const file_poolwright_v1_explanation_proto_rawDesc = "" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\"]\n" +
 	"\vDemandCurve\x12\x1a\n" +
 	"\bworkload\x18\x01 \x01(\tR\bworkload\x122\n" +
-	"\x06points\x18\x02 \x03(\v2\x1a.poolwright.v1.DemandPointR\x06points\"\xd3\x01\n" +
+	"\x06points\x18\x02 \x03(\v2\x1a.poolwright.v1.DemandPointR\x06points\"\x84\x02\n" +
 	"\vDemandPoint\x12\x16\n" +
 	"\x06factor\x18\x01 \x01(\x01R\x06factor\x125\n" +
 	"\tobjective\x18\x02 \x01(\v2\x17.poolwright.v1.IntervalR\tobjective\x12$\n" +
 	"\x0eprice_per_hour\x18\x03 \x01(\x01R\fpricePerHour\x122\n" +
 	"\x06demand\x18\x04 \x01(\x0e2\x1a.poolwright.v1.Plan.DemandR\x06demand\x12\x1b\n" +
-	"\tunmet_rps\x18\x05 \x01(\x01R\bunmetRps\"\xd4\x01\n" +
+	"\tunmet_rps\x18\x05 \x01(\x01R\bunmetRps\x12/\n" +
+	"\x05proof\x18\x06 \x01(\x0e2\x19.poolwright.v1.Plan.ProofR\x05proof\"\x85\x02\n" +
 	"\n" +
 	"PoolChange\x12\x12\n" +
 	"\x04pool\x18\x01 \x01(\tR\x04pool\x12\x18\n" +
@@ -1330,7 +1349,8 @@ const file_poolwright_v1_explanation_proto_rawDesc = "" +
 	"\x06saving\x18\x03 \x01(\v2\x17.poolwright.v1.IntervalR\x06saving\x122\n" +
 	"\x06demand\x18\x04 \x01(\x0e2\x1a.poolwright.v1.Plan.DemandR\x06demand\x12\x1b\n" +
 	"\tunmet_rps\x18\x05 \x01(\x01R\bunmetRps\x12\x16\n" +
-	"\x06reason\x18\x06 \x01(\tR\x06reason\"{\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\x12/\n" +
+	"\x05proof\x18\a \x01(\x0e2\x19.poolwright.v1.Plan.ProofR\x05proof\"{\n" +
 	"\n" +
 	"Commitment\x12\x12\n" +
 	"\x04pool\x18\x01 \x01(\tR\x04pool\x12\x12\n" +
@@ -1378,6 +1398,7 @@ var file_poolwright_v1_explanation_proto_goTypes = []any{
 	(*UnusedVariant)(nil),    // 15: poolwright.v1.UnusedVariant
 	(*Plan)(nil),             // 16: poolwright.v1.Plan
 	(Plan_Demand)(0),         // 17: poolwright.v1.Plan.Demand
+	(Plan_Proof)(0),          // 18: poolwright.v1.Plan.Proof
 }
 var file_poolwright_v1_explanation_proto_depIdxs = []int32{
 	16, // 0: poolwright.v1.Explanation.plan:type_name -> poolwright.v1.Plan
@@ -1401,14 +1422,16 @@ var file_poolwright_v1_explanation_proto_depIdxs = []int32{
 	12, // 18: poolwright.v1.DemandCurve.points:type_name -> poolwright.v1.DemandPoint
 	3,  // 19: poolwright.v1.DemandPoint.objective:type_name -> poolwright.v1.Interval
 	17, // 20: poolwright.v1.DemandPoint.demand:type_name -> poolwright.v1.Plan.Demand
-	3,  // 21: poolwright.v1.PoolChange.saving:type_name -> poolwright.v1.Interval
-	17, // 22: poolwright.v1.PoolChange.demand:type_name -> poolwright.v1.Plan.Demand
-	3,  // 23: poolwright.v1.UnusedVariant.fall:type_name -> poolwright.v1.Interval
-	24, // [24:24] is the sub-list for method output_type
-	24, // [24:24] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	18, // 21: poolwright.v1.DemandPoint.proof:type_name -> poolwright.v1.Plan.Proof
+	3,  // 22: poolwright.v1.PoolChange.saving:type_name -> poolwright.v1.Interval
+	17, // 23: poolwright.v1.PoolChange.demand:type_name -> poolwright.v1.Plan.Demand
+	18, // 24: poolwright.v1.PoolChange.proof:type_name -> poolwright.v1.Plan.Proof
+	3,  // 25: poolwright.v1.UnusedVariant.fall:type_name -> poolwright.v1.Interval
+	26, // [26:26] is the sub-list for method output_type
+	26, // [26:26] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_explanation_proto_init() }
