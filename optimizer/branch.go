@@ -43,26 +43,11 @@ func (t *tree) branch(n *treeNode) [2]*treeNode {
 func (t *tree) fractionalSplits() []split {
 	var splits []split
 	for i := range t.l.workloads {
-		if t.fractional(i) {
+		if _, common := t.bundle.common(i); !common {
 			splits = append(splits, t.splitsOf(i)...)
 		}
 	}
 	return splits
-}
-
-func (t *tree) fractional(i int) bool {
-	first := int32(-1)
-	for k, weight := range t.bundle.weights {
-		if weight <= 1e-9 {
-			continue
-		}
-		if pick := t.bundle.cuts[k].picks[i]; first < 0 {
-			first = pick
-		} else if pick != first {
-			return true
-		}
-	}
-	return false
 }
 
 // splitsOf are the splits of workload i at its mean replicas.
@@ -145,17 +130,10 @@ func (t *tree) child(n *treeNode, s split, up bool) *treeNode {
 
 // moved is a cut with workload i moved to a configuration within its bounds.
 func (t *tree) moved(from *cut, i int, pick int32) cut {
-	old := &t.l.columns[i][from.picks[i]]
-	if t.l.fits(i, old) {
+	if t.l.fits(i, &t.l.columns[i][from.picks[i]]) {
 		return *from
 	}
-	to := &t.l.columns[i][pick]
-	c := cut{cost: from.cost + to.cost - old.cost, use: slices.Clone(from.use), picks: slices.Clone(from.picks)}
-	for k, r := range t.l.workloads[i].rows {
-		c.use[r] += to.use[k] - old.use[k]
-	}
-	c.picks[i] = pick
-	return c
+	return t.l.exchanged(from, i, pick)
 }
 
 // gain estimates by how much the bound of a child exceeds that of its parent.

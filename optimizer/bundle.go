@@ -25,6 +25,8 @@ type bundle struct {
 	active  []int
 	// visit sees every cut, as a start for plans.
 	visit func(*cut)
+	// quick: the ascent is that over known configurations.
+	quick bool
 }
 
 // goal says when an ascent may end.
@@ -55,10 +57,10 @@ const bundleSize = 50
 
 // ascend raises the bound, starting from prices and cuts.
 func (b *bundle) ascend(g goal) ascent {
-	if !b.l.budget.spend(len(b.l.workloads)) {
+	v, spent := b.evaluate(b.prices)
+	if !spent {
 		return interrupted
 	}
-	v := b.l.evaluate(b.prices)
 	if !v.ok {
 		return failed(v.bound)
 	}
@@ -78,16 +80,16 @@ func (b *bundle) ascend(g goal) ascent {
 		}
 		if enough := b.enough(g); predicted <= enough {
 			// A short step predicts little whatever is missing.
-			if missing, longer := b.missing(predicted); missing > 3*enough && longer > 2*b.step {
+			if missing, longer := b.missing(predicted); !b.quick && missing > 3*enough && longer > 2*b.step {
 				b.step = longer
 				continue
 			}
 			return converged
 		}
-		if !b.l.budget.spend(len(b.l.workloads)) {
+		v, spent := b.evaluate(next)
+		if !spent {
 			return interrupted
 		}
-		v := b.l.evaluate(next)
 		if !v.ok {
 			return failed(v.bound)
 		}
@@ -98,12 +100,27 @@ func (b *bundle) ascend(g goal) ascent {
 			}
 			b.prices, b.value = next, v
 			nulls = 0
-		} else if nulls++; nulls > max(2, len(b.active)/nullShare) {
+		} else if nulls++; gain < -predicted {
+			// Far off: the longest step that a parabola through both ends would take.
+			b.step *= max(0.1, predicted/(2*(predicted-gain)))
+		} else if nulls > max(2, len(b.active)/nullShare) {
 			b.step *= 0.5
 		}
 		b.add(v.cut)
 	}
 	return interrupted
+}
+
+// evaluate returns false where the effort is spent.
+func (b *bundle) evaluate(prices []float64) (lagrangianValue, bool) {
+	if b.quick {
+		ok := b.l.budget.spend(len(b.l.workloads) / quickShare)
+		return b.l.evaluateKnown(prices), ok
+	}
+	if !b.l.budget.spend(len(b.l.workloads)) {
+		return lagrangianValue{}, false
+	}
+	return b.l.evaluate(prices), true
 }
 
 // held says whether the quadratic term kept the prices from moving on.
@@ -189,12 +206,15 @@ func (b *bundle) proposeKnown() (next []float64, predicted float64, ok bool) {
 		if !ok {
 			return nil, 0, false
 		}
-		value, c, complete := b.l.evaluateKnown(next)
-		b.l.budget.left -= len(b.l.workloads) / quickShare
-		if !complete || value-b.value.bound >= 0.7*predicted {
+		if b.quick {
 			break
 		}
-		b.add(c)
+		v := b.l.evaluateKnown(next)
+		b.l.budget.left -= len(b.l.workloads) / quickShare
+		if !v.ok || v.bound-b.value.bound >= 0.7*predicted {
+			break
+		}
+		b.add(v.cut)
 	}
 	return next, predicted, ok
 }

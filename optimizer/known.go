@@ -2,40 +2,62 @@ package optimizer
 
 import "math"
 
-// evaluateKnown is the Lagrangian over the configurations met so far: never below L, and
-// some twenty times quicker. It returns false if some workload has none.
-func (l *lagrangian) evaluateKnown(prices []float64) (value float64, c cut, ok bool) {
-	c.picks = make([]int32, len(l.workloads))
-	var total runningSum
-	for i := range l.workloads {
+// knownColumns has the configurations of a workload met so far for quick passes: cost and use of
+// each in a row.
+type knownColumns struct {
+	rows   []int32
+	values []float64
+}
+
+// evaluateKnown is the Lagrangian over the configurations met so far, in place of its bound: never
+// below L, and some twenty times quicker.
+func (l *lagrangian) evaluateKnown(prices []float64) lagrangianValue {
+	v := lagrangianValue{ok: true, values: make([]float64, len(l.workloads))}
+	v.cut = cut{picks: make([]int32, len(l.workloads)), use: make([]float64, len(l.rows))}
+	for i := range l.known {
 		least, pick := l.cheapestKnown(i, prices)
 		if pick < 0 {
-			return 0, c, false
+			return lagrangianValue{bound: math.Inf(1)}
 		}
-		c.picks[i] = pick
-		total.add(least)
+		v.values[i], v.cut.picks[i] = least, pick
+		v.bound += least
+		v.scale += math.Abs(least)
+		known := &l.known[i]
+		column := known.column(pick)
+		v.cut.cost += column[0]
+		for n, r := range known.rows {
+			v.cut.use[r] += column[1+n]
+		}
 	}
 	for r, row := range l.rows {
-		total.add(-prices[r] * row.limit)
+		v.bound -= prices[r] * row.limit
+		v.scale += prices[r] * row.limit
 	}
-	l.sumCut(&c)
-	return total.total(), c, true
+	return v
+}
+
+func (k *knownColumns) column(pick int32) []float64 {
+	stride := 1 + len(k.rows)
+	return k.values[int(pick)*stride:][:stride]
 }
 
 // cheapestKnown finds the known configuration of workload i of least reduced cost.
 func (l *lagrangian) cheapestKnown(i int, prices []float64) (least float64, pick int32) {
-	w := &l.workloads[i]
-	known, stride := l.known[i], 1+len(w.rows)
+	known := &l.known[i]
 	least, pick = math.Inf(1), -1
-	for k := int32(0); len(known) >= stride; k++ {
-		reduced := known[0]
-		for n, r := range w.rows {
-			reduced += known[1+n] * prices[r]
+	from, to := int32(0), int32(len(l.columns[i]))
+	if l.fixed != nil && l.fixed[i] >= 0 {
+		from, to = l.fixed[i], l.fixed[i]+1
+	}
+	for k := from; k < to; k++ {
+		column := known.column(k)
+		reduced := column[0]
+		for n, r := range known.rows {
+			reduced += column[1+n] * prices[r]
 		}
 		if reduced < least && (l.narrowed[i] == 0 || l.fits(i, &l.columns[i][k])) {
 			least, pick = reduced, k
 		}
-		known = known[stride:]
 	}
 	return least, pick
 }

@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"math"
+	"slices"
 )
 
 // lagrangian is the relaxation of a program that prices the coupling rows:
@@ -16,10 +17,12 @@ type lagrangian struct {
 	// columns are by workload; an index into them stays valid.
 	columns [][]column
 	hashes  [][]uint64
-	// known has cost and use of the columns in a row, by workload, for quick passes.
-	known [][]float64
+	// known has the columns by workload once more, for quick passes.
+	known []knownColumns
 	// narrowed counts the bounds of the node by workload that are not those of the root.
 	narrowed []int32
+	// fixed has the configuration that a dive has chosen by workload, or −1; nil outside of dives.
+	fixed []int32
 	// lo and hi bound the items at the node being worked on.
 	lo, hi []int32
 }
@@ -63,12 +66,13 @@ func newLagrangian(p *program, budget *effort) *lagrangian {
 	l := &lagrangian{program: p, budget: budget}
 	l.columns = make([][]column, len(p.workloads))
 	l.hashes = make([][]uint64, len(p.workloads))
-	l.known = make([][]float64, len(p.workloads))
+	l.known = make([]knownColumns, len(p.workloads))
 	l.narrowed = make([]int32, len(p.workloads))
 	l.lo = make([]int32, p.items)
 	l.hi = make([]int32, p.items)
 	for i := range p.workloads {
 		w := &p.workloads[i]
+		l.known[i].rows = w.rows
 		item := w.firstItem
 		for j := range w.variants {
 			useful := w.useful(&w.variants[j])
@@ -158,7 +162,8 @@ func (l *lagrangian) intern(i int, x []int32) (int32, bool) {
 		return -1, false
 	}
 	l.columns[i] = append(l.columns[i], c)
-	l.known[i] = append(append(l.known[i], c.cost), c.use...)
+	known := &l.known[i]
+	known.values = append(append(known.values, c.cost), c.use...)
 	l.hashes[i] = append(l.hashes[i], h)
 	return int32(len(l.columns[i]) - 1), true
 }
@@ -246,6 +251,17 @@ func (l *lagrangian) sumCut(c *cut) {
 		}
 	}
 	c.cost = cost.total()
+}
+
+// exchanged is a cut with another configuration of workload i.
+func (l *lagrangian) exchanged(from *cut, i int, pick int32) cut {
+	old, to := &l.columns[i][from.picks[i]], &l.columns[i][pick]
+	c := cut{cost: from.cost + to.cost - old.cost, use: slices.Clone(from.use), picks: slices.Clone(from.picks)}
+	for k, r := range l.workloads[i].rows {
+		c.use[r] += to.use[k] - old.use[k]
+	}
+	c.picks[i] = pick
+	return c
 }
 
 // feasible says whether the configurations of a cut fit together.

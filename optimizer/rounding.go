@@ -29,29 +29,61 @@ type undecided struct {
 // could not settle. One unit of use off counts for offShare of its price.
 func (b *bundle) rounded(offShare float64) []int32 {
 	picks := slices.Clone(b.value.cut.picks)
-	var open []undecided
 	units := b.units()
+	open := b.undecided(units)
 	for i := range picks {
-		fractions := b.fractions(i)
-		if len(fractions) == 1 {
-			picks[i] = fractions[0].pick
-		} else if len(fractions) > 1 {
-			open = append(open, undecided{i, fractions, b.aroundMean(i, fractions), b.spread(i, fractions, units)})
+		if pick, common := b.common(i); common {
+			picks[i] = pick
 		}
 	}
-	slices.SortStableFunc(open, func(a, b undecided) int { return cmp.Compare(b.spread, a.spread) })
 	missing := make([]float64, len(b.l.rows))
 	for k := range open {
-		picks[open[k].workload] = b.nearest(&open[k], missing, units, offShare)
+		o := &open[k]
+		o.choices = b.aroundMean(o.workload, o.fractions)
+		picks[o.workload] = b.nearest(o, missing, units, offShare)
 	}
 	return picks
 }
+
+// undecided are the workloads with several configurations in the fractional solution, those whose
+// use they change most first.
+func (b *bundle) undecided(units []float64) []undecided {
+	var open []undecided
+	for i := range b.l.workloads {
+		if _, common := b.common(i); !common {
+			fractions := b.fractions(i)
+			open = append(open, undecided{workload: i, fractions: fractions, spread: b.spread(i, fractions, units)})
+		}
+	}
+	slices.SortStableFunc(open, func(a, b undecided) int { return cmp.Compare(b.spread, a.spread) })
+	return open
+}
+
+// common says whether all cuts with weight have the same configuration of workload i.
+func (b *bundle) common(i int) (pick int32, common bool) {
+	pick = b.value.cut.picks[i]
+	first := true
+	for k, weight := range b.weights {
+		if weight <= leastWeight {
+			continue
+		}
+		if at := b.cuts[k].picks[i]; first {
+			pick, first = at, false
+		} else if at != pick {
+			return pick, false
+		}
+	}
+	return pick, true
+}
+
+// leastWeight is the weight of a cut that counts.
+const leastWeight = 1e-9
 
 // fractions are the configurations of workload i with their shares.
 func (b *bundle) fractions(i int) []fraction {
 	var fractions []fraction
 	for k, weight := range b.weights {
-		if weight <= 1e-9 {
+		if weight <= leastWeight {
 			continue
 		}
 		pick := b.cuts[k].picks[i]

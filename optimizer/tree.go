@@ -385,46 +385,35 @@ func (t *tree) heuristic(thorough bool) {
 	if thorough {
 		t.addNearColumns()
 	}
-	p := newPrimal(&t.bundle)
-	starts := t.starts()
-	if !thorough && len(starts) > 2 {
-		starts = starts[:2]
-	}
-	for _, picks := range starts {
+	b := t.dived()
+	t.polish(b, b.rounded(0.3))
+	for _, offShare := range []float64{0.3, 0.03} {
 		if t.best != nil && t.bundle.value.bound >= t.target() {
 			return
 		}
-		a := p.start(picks)
-		if !p.repair(a) {
-			if !thorough || !t.addSparingColumns(a) {
-				continue
-			}
-			p = newPrimal(&t.bundle)
-			if !p.repair(a) {
-				continue
-			}
-		}
-		p.improve(a)
-		t.offer(a)
-		if !t.l.budget.spend(len(t.l.workloads)) {
-			return
-		}
+		t.polish(&t.bundle, t.bundle.rounded(offShare))
+	}
+	if thorough && t.best != nil && t.bundle.value.bound < t.target() {
+		t.polish(&t.bundle, t.best.picks)
 	}
 }
 
-// starts are assignments to begin with: the fractional solution rounded with more and with less
-// attention to the use of rows, the cuts in use, and the best plan.
-func (t *tree) starts() [][]int32 {
-	starts := [][]int32{t.bundle.rounded(0.3), t.bundle.rounded(0.03)}
-	for k := range t.bundle.cuts {
-		if t.bundle.weights[k] > 0 && len(starts) < 6 && len(t.l.workloads) <= 200 {
-			starts = append(starts, t.bundle.cuts[k].picks)
+// polish repairs and improves an assignment at the prices of a bundle.
+func (t *tree) polish(b *bundle, picks []int32) {
+	p := newPrimal(b)
+	a := p.start(picks)
+	if !p.repair(a) {
+		if !t.addSparingColumns(a) {
+			return
+		}
+		p = newPrimal(b)
+		if !p.repair(a) {
+			return
 		}
 	}
-	if t.best != nil {
-		starts = append(starts, t.best.picks)
-	}
-	return starts
+	p.improve(a)
+	t.offer(a)
+	t.l.budget.spend(len(t.l.workloads))
 }
 
 // nearColumns is the number of configurations per workload that a thorough search
