@@ -27,11 +27,10 @@ func canonicalize(p *Problem) *canonical {
 	for c.splitPools() {
 		c.refine()
 	}
-	c.refine()
-	out := &canonical{pools: orderBy(len(p.Pools), func(i int) (uint64, string) { return c.pools[i], p.Pools[i].Name })}
+	out := &canonical{pools: orderBy(c.pools, func(i int) string { return p.Pools[i].Name })}
 	rank := inverse(out.pools)
-	out.quotas = orderBy(len(p.Quotas), func(i int) (uint64, string) { return c.quotas[i], p.Quotas[i].Namespace })
-	out.workloads = orderBy(len(p.Workloads), func(i int) (uint64, string) { return c.workloads[i], p.Workloads[i].Name })
+	out.quotas = orderBy(c.quotas, func(i int) string { return p.Quotas[i].Namespace })
+	out.workloads = orderBy(c.workloads, func(i int) string { return p.Workloads[i].Name })
 	out.BudgetPerHour = p.BudgetPerHour
 	for _, i := range out.pools {
 		out.Pools = append(out.Pools, p.Pools[i])
@@ -41,40 +40,76 @@ func canonicalize(p *Problem) *canonical {
 		q.Pool = rank[q.Pool]
 		out.Quotas = append(out.Quotas, q)
 	}
+	b := newCanonicalBuilder(p, out, rank)
 	for _, i := range out.workloads {
-		out.addWorkload(&p.Workloads[i], c.variants[i], rank)
+		b.addWorkload(&p.Workloads[i], c.variants[i])
 	}
 	return out
 }
 
+// canonicalBuilder copies workloads in canonical order, all of them into a few slices.
+type canonicalBuilder struct {
+	*canonical
+	rank       []int // of the pools
+	variants   []Variant
+	placements []Placement
+	orders     []int
+}
+
+func newCanonicalBuilder(p *Problem, c *canonical, rank []int) *canonicalBuilder {
+	variants, placements := 0, 0
+	for i := range p.Workloads {
+		variants += len(p.Workloads[i].Variants)
+		for j := range p.Workloads[i].Variants {
+			placements += len(p.Workloads[i].Variants[j].Placements)
+		}
+	}
+	c.Workloads = make([]Workload, 0, len(p.Workloads))
+	c.variants = make([][]int, 0, len(p.Workloads))
+	c.placements = make([][][]int, 0, len(p.Workloads))
+	return &canonicalBuilder{
+		canonical: c, rank: rank, orders: make([]int, 0, placements),
+		variants: make([]Variant, 0, variants), placements: make([]Placement, 0, placements),
+	}
+}
+
 // addWorkload appends a copy of w in canonical order.
-func (c *canonical) addWorkload(w *Workload, colours []uint64, rank []int) {
-	variants := orderBy(len(w.Variants), func(j int) (uint64, string) { return colours[j], w.Variants[j].Name })
-	sorted := *w
-	sorted.Variants = make([]Variant, 0, len(variants))
-	placements := make([][]int, 0, len(variants))
-	for _, j := range variants {
+func (b *canonicalBuilder) addWorkload(w *Workload, colours []uint64) {
+	order := orderBy(colours, func(j int) string { return w.Variants[j].Name })
+	placements := make([][]int, 0, len(order))
+	first := len(b.variants)
+	for _, j := range order {
 		v := w.Variants[j]
-		places := make([]int, len(v.Placements))
-		for k := range places {
-			places[k] = k
+		firstPlace := len(b.placements)
+		places := b.placementOrder(v.Placements)
+		for _, from := range places {
+			moved := v.Placements[from]
+			moved.Pool = b.rank[moved.Pool]
+			b.placements = append(b.placements, moved)
 		}
-		slices.SortFunc(places, func(a, b int) int {
-			return cmp.Compare(rank[v.Placements[a].Pool], rank[v.Placements[b].Pool])
-		})
-		moved := make([]Placement, len(places))
-		for k, from := range places {
-			moved[k] = v.Placements[from]
-			moved[k].Pool = rank[moved[k].Pool]
-		}
-		v.Placements = moved
-		sorted.Variants = append(sorted.Variants, v)
+		v.Placements = b.placements[firstPlace:len(b.placements):len(b.placements)]
+		b.variants = append(b.variants, v)
 		placements = append(placements, places)
 	}
-	sorted.sortShapes(w, variants)
-	c.Workloads = append(c.Workloads, sorted)
-	c.variants = append(c.variants, variants)
-	c.placements = append(c.placements, placements)
+	sorted := *w
+	sorted.Variants = b.variants[first:len(b.variants):len(b.variants)]
+	sorted.sortShapes(w, order)
+	b.Workloads = append(b.Workloads, sorted)
+	b.canonical.variants = append(b.canonical.variants, order)
+	b.canonical.placements = append(b.canonical.placements, placements)
+}
+
+// placementOrder sorts placements by the rank of their pools.
+func (b *canonicalBuilder) placementOrder(placements []Placement) []int {
+	first := len(b.orders)
+	for k := range placements {
+		b.orders = append(b.orders, k)
+	}
+	order := b.orders[first:len(b.orders):len(b.orders)]
+	slices.SortFunc(order, func(x, y int) int {
+		return cmp.Compare(b.rank[placements[x].Pool], b.rank[placements[y].Pool])
+	})
+	return order
 }
 
 // sortShapes takes the shapes of a workload in their canonical order; the variants are
@@ -114,15 +149,16 @@ func (c *canonical) restore(replicas [][][]int) [][][]int {
 }
 
 // orderBy sorts indices by colour, then name.
-func orderBy(n int, key func(int) (uint64, string)) []int {
-	order := make([]int, n)
+func orderBy(colours []uint64, name func(int) string) []int {
+	order := make([]int, len(colours))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		ca, na := key(a)
-		cb, nb := key(b)
-		return cmp.Or(cmp.Compare(ca, cb), cmp.Compare(na, nb))
+	slices.SortFunc(order, func(a, b int) int {
+		if colours[a] != colours[b] {
+			return cmp.Compare(colours[a], colours[b])
+		}
+		return cmp.Or(cmp.Compare(name(a), name(b)), a-b)
 	})
 	return order
 }
@@ -195,10 +231,14 @@ func (c *colours) namespace(name string) int {
 }
 
 // refine recolours until colours have travelled between any two parts that are
-// three references apart.
+// three references apart. That is done early where all pools have colours of their own
+// and nothing else connects workloads: those of one colour are interchangeable then.
 func (c *colours) refine() {
 	for range 3 {
 		c.colourWorkloads()
+		if len(c.problem.Quotas) == 0 && c.poolsDiffer() {
+			return
+		}
 		c.colourNamespaces()
 		c.colourPools()
 	}
@@ -252,10 +292,19 @@ func (c *colours) colourPools() {
 	}
 }
 
+func (c *colours) poolsDiffer() bool {
+	for i, colour := range c.pools {
+		if slices.Contains(c.pools[:i], colour) {
+			return false
+		}
+	}
+	return true
+}
+
 // splitPools gives one of the pools that share a colour one of its own, the first
 // by name, and says whether there was any.
 func (c *colours) splitPools() bool {
-	order := orderBy(len(c.pools), func(i int) (uint64, string) { return c.pools[i], c.problem.Pools[i].Name })
+	order := orderBy(c.pools, func(i int) string { return c.problem.Pools[i].Name })
 	for i := 1; i < len(order); i++ {
 		if c.pools[order[i-1]] == c.pools[order[i]] {
 			c.distinguishedBy++

@@ -55,7 +55,7 @@ type routeProgram struct {
 func newRouteProgram(w *Workload, counts []int) *routeProgram {
 	r := &routeProgram{workload: w}
 	colours := w.variantColours(func(j int) uint64 { return uint64(counts[j]) })
-	r.variants = orderBy(len(w.Variants), func(j int) (uint64, string) { return colours[j], w.Variants[j].Name })
+	r.variants = orderBy(colours, func(j int) string { return w.Variants[j].Name })
 	r.shapes = w.shapeOrder(r.variants)
 	rates := w.shapeRates()
 	for _, s := range r.shapes {

@@ -3,7 +3,6 @@ package optimizer
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 )
@@ -48,33 +47,33 @@ const probabilityTolerance = 1e-9
 // Validate reports all mistakes at once, each with its path, for a problem with so
 // many workloads.
 func (r *Robustness) Validate(workloads int) error {
-	c := &checker{}
+	c, robustness := &checker{}, &path{list: "robustness", index: alone}
 	if r.Service < Point || r.Service > Joint {
-		c.fail("robustness.service", "%d is none of Point, All, Each and Joint", r.Service)
+		c.fail(robustness, "service", "%d is none of Point, All, Each and Joint", r.Service)
 	}
 	if r.Service != Point && len(r.Scenarios) == 0 {
-		c.fail("robustness.scenarios", "no scenario")
+		c.fail(robustness, "scenarios", "no scenario")
 	}
 	if chance := r.Service == Each || r.Service == Joint; chance && !(r.Probability > 0 && r.Probability <= 1) {
-		c.fail("robustness.probability", "%g is not in (0, 1]", r.Probability)
+		c.fail(robustness, "probability", "%g is not in (0, 1]", r.Probability)
 	}
 	names := map[string]int{}
 	for i := range r.Scenarios {
-		s, path := &r.Scenarios[i], fmt.Sprintf("robustness.scenarios[%d]", i)
-		c.unique(names, path, s.Name, i)
-		c.nonNegative(path+".probability", s.Probability)
+		s, at := &r.Scenarios[i], &path{robustness, "scenarios", i}
+		c.unique(names, at, s.Name, i)
+		c.nonNegative(at, "probability", s.Probability)
 		if len(s.Demand) != workloads {
-			c.fail(path+".demand", "of %d workloads, want %d", len(s.Demand), workloads)
+			c.fail(at, "demand", "of %d workloads, want %d", len(s.Demand), workloads)
 		}
 		for w, demand := range s.Demand {
-			c.nonNegative(fmt.Sprintf("%s.demand[%d]", path, w), demand)
+			c.nonNegative(&path{at, "demand", w}, "", demand)
 		}
 	}
-	c.probabilities(r.Scenarios)
+	c.probabilities(robustness, r.Scenarios)
 	return errors.Join(c.mistakes...)
 }
 
-func (c *checker) probabilities(scenarios []Scenario) {
+func (c *checker) probabilities(at *path, scenarios []Scenario) {
 	var all []float64
 	for i := range scenarios {
 		all = append(all, scenarios[i].Probability)
@@ -84,10 +83,10 @@ func (c *checker) probabilities(scenarios []Scenario) {
 		return
 	}
 	if slices.Contains(all, 0) {
-		c.fail("robustness.scenarios", "some have a probability and some do not")
+		c.fail(at, "scenarios", "some have a probability and some do not")
 	}
 	if !(math.Abs(total-1) <= 1e-6) {
-		c.fail("robustness.scenarios", "probabilities sum to %.9g, not to 1", total)
+		c.fail(at, "scenarios", "probabilities sum to %.9g, not to 1", total)
 	}
 }
 
