@@ -74,7 +74,7 @@ func (b *bundle) ascend(g goal) ascent {
 		if b.value.bound > g.hopeless {
 			return infeasible
 		}
-		next, predicted, ok := b.proposeKnown()
+		next, predicted, ok := b.proposeKnown(g)
 		if !ok {
 			return converged
 		}
@@ -200,13 +200,13 @@ const quickPasses = 40
 
 // proposeKnown is propose with a model that agrees with the known configurations at the prices
 // proposed. Their cuts cost little, and an exact pass then learns only what is new.
-func (b *bundle) proposeKnown() (next []float64, predicted float64, ok bool) {
+func (b *bundle) proposeKnown(g goal) (next []float64, predicted float64, ok bool) {
 	for range quickPasses {
 		next, predicted, ok = b.propose()
 		if !ok {
 			return nil, 0, false
 		}
-		if b.quick {
+		if b.quick || predicted <= b.enough(g) {
 			break
 		}
 		v := b.l.evaluateKnown(next)
