@@ -186,7 +186,7 @@ func (c *covering) enter(k int32, missing float64) bool {
 		if ratio <= 1e-12 {
 			continue
 		}
-		if step := c.multipliers[j] / ratio; step < theta || step == theta && c.active[j] < c.active[leaving] {
+		if step := c.multipliers[j] / ratio; step < theta || leaving >= 0 && step == theta && c.active[j] < c.active[leaving] {
 			leaving, theta = j, step
 		}
 	}

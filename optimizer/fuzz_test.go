@@ -15,6 +15,8 @@ func FuzzSolve(f *testing.F) {
 		f.Add(seed, []byte{})
 	}
 	f.Add(uint64(1), binary.LittleEndian.AppendUint64([]byte{0, 1, 2, 3, 4, 5, 6, 7}, math.Float64bits(1e15)))
+	// A demand so small that a fraction of a replica serves it many times over.
+	f.Add(uint64(33), []byte(")000000 \x00"))
 	f.Fuzz(func(t *testing.T, seed uint64, data []byte) {
 		p := randomSmall(rand.New(rand.NewPCG(seed, 14)))
 		distort(p, data)

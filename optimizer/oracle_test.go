@@ -225,9 +225,38 @@ func TestEveryPathEqualsBruteForce(t *testing.T) {
 	}
 }
 
+// Shapes and phases together, in every workload that may have them.
+func TestRoutedWorkloadsEqualBruteForce(t *testing.T) {
+	compare(t, 102_000, 700, Options{}, func(r *rand.Rand) *Problem {
+		p := randomSmall(r)
+		for i := range p.Workloads {
+			routeAll(r, &p.Workloads[i])
+		}
+		return p
+	})
+}
+
+// routeAll gives a workload phases and shapes, each by half.
+func routeAll(r *rand.Rand, w *Workload) {
+	if w.routed() {
+		return
+	}
+	if w.Mixing != Single && r.IntN(2) == 0 {
+		addPhases(r, w)
+	}
+	if r.IntN(2) == 0 {
+		addShapes(r, w)
+	}
+}
+
 func compareWithBruteForce(t *testing.T, problems int, o Options) {
-	for seed, solved := uint64(0), 0; solved < problems; seed++ {
-		p := randomSmall(rand.New(rand.NewPCG(seed, 1)))
+	compare(t, 0, problems, o, randomSmall)
+}
+
+func compare(t *testing.T, seed uint64, problems int, o Options, draw func(*rand.Rand) *Problem) {
+	t.Helper()
+	for solved := 0; solved < problems; seed++ {
+		p := draw(rand.New(rand.NewPCG(seed, 1)))
 		want, priorities, ok := bruteForce(p, 200_000)
 		if !ok {
 			continue

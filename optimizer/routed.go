@@ -194,11 +194,9 @@ func (s *routedSearch) addTotals(p *pricer) {
 // most. Where replicas may fail, what fails at least is added to the need; fewer
 // replicas than fail serve nothing, which the weight of unmet demand allows for.
 func (s *routedSearch) add(p *pricer, from coveringRow) {
-	scale := slices.Max(from.weights)
-	unmet := 1 + float64(p.w.redundancy)*scale/from.need
-	if scale == 0 {
-		scale = from.need
-	}
+	heaviest := slices.Max(from.weights)
+	unmet := 1 + float64(p.w.redundancy)*heaviest/from.need
+	scale := max(heaviest, from.need/float64(unlimited))
 	row := make([]float64, len(s.cost))
 	for i := range p.segments {
 		if !p.segments[i].forced {

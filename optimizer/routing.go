@@ -178,8 +178,9 @@ func (r *routing) unmet(x []float64) float64 {
 	for {
 		value, _ := r.dual.solve(math.Inf(1))
 		for v := range x {
-			if r.weights[v] = max(0, r.dual.y[v]); r.full[v] > 0 {
-				r.weights[v] *= r.demand / r.full[v]
+			r.weights[v] = 0
+			if y := r.dual.y[v]; y > exact/10 {
+				r.weights[v] = y * r.demand / r.full[v]
 			}
 		}
 		need, unserved := r.cover(r.weights)
@@ -228,7 +229,8 @@ func (r *routing) prepare(x []float64) {
 	for v := range x {
 		d.cost[v], d.lower[v], d.upper[v] = 0, 0, 0
 		if r.full[v] > 0 {
-			d.cost[v], d.upper[v] = x[v]/r.full[v], r.dearest[v]
+			// More replicas than twice all that the variant can serve change nothing.
+			d.cost[v], d.upper[v] = min(x[v]/r.full[v], 2), r.dearest[v]
 		}
 	}
 	d.cost[n], d.lower[n], d.upper[n] = -1, 0, 1
