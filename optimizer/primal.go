@@ -66,7 +66,8 @@ func (p *primal) over(r int, use float64) float64 {
 }
 
 // repair exchanges columns, the cheapest in reduced cost per unit of excess first,
-// until the assignment fits. It returns false where no exchange helps.
+// until the assignment fits. It returns false where no exchange helps, or the effort
+// is spent.
 func (p *primal) repair(a *assignment) bool {
 	slight := 1e-9 * (math.Abs(a.cost) + 1)
 	for range 4*len(p.l.workloads) + 20 {
@@ -74,10 +75,12 @@ func (p *primal) repair(a *assignment) bool {
 			return true
 		}
 		bestI, bestK, bestRate := -1, int32(0), math.Inf(1)
+		looked := len(p.choices)
 		for i := range p.choices {
 			if !p.relieves(a, i) {
 				continue
 			}
+			looked += len(p.choices[i])
 			from := p.column(i, a.picks[i])
 			reduced := p.l.workloads[i].reduced(from, p.prices)
 			for _, k := range p.choices[i] {
@@ -92,7 +95,7 @@ func (p *primal) repair(a *assignment) bool {
 				}
 			}
 		}
-		if bestI < 0 {
+		if bestI < 0 || !p.l.budget.spend(looked/pairsPerEffort) {
 			return false
 		}
 		p.exchange(a, bestI, bestK)

@@ -32,7 +32,7 @@ const (
 	solvesOfStudy     = 16
 	effortOfPlans     = 4
 	effortOfWorkloads = 500
-	littleEffort      = 50_000
+	littleEffort      = 100_000
 )
 
 // NewStudy returns a study of a valid problem and the plan that [Solve] found for it.

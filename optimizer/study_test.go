@@ -7,10 +7,14 @@ import (
 	"testing"
 )
 
-// study solves the problem and returns a study of its plan.
+// study solves the problem and returns a study of its plan, with effort for all that
+// the hardest of small problems need.
 func study(t *testing.T, p *Problem, o Options) *Study {
 	t.Helper()
-	return NewStudy(p, solve(t, p, o), o)
+	plan := solve(t, p, o)
+	plan.Effort = defaultEffort
+	o.Effort = 1000 * defaultEffort
+	return NewStudy(p, plan, o)
 }
 
 func TestStudyEnds(t *testing.T) {
@@ -224,7 +228,7 @@ func (b *brute) weigh(use []float64, r Relief) float64 {
 
 func TestIncreaseEqualsBruteForce(t *testing.T) {
 	verdicts := map[Verdict]int{}
-	for seed := range uint64(400) {
+	for seed := range uint64(150) {
 		random := rand.New(rand.NewPCG(seed, 8))
 		p := randomSmall(random)
 		weights := make([]float64, len(p.Pools))
