@@ -15,6 +15,8 @@ type bundle struct {
 	// prices are the best multipliers found, with their L in value.
 	prices []float64
 	value  lagrangianValue
+	// fresh: value is known for the prices, so that an ascent may begin with it.
+	fresh bool
 	cuts   []cut
 	// weights are by cut; Σ weights·cut is the fractional solution behind the model.
 	weights []float64
@@ -57,15 +59,18 @@ const bundleSize = 50
 
 // ascend raises the bound, starting from prices and cuts.
 func (b *bundle) ascend(g goal) ascent {
-	v, spent := b.evaluate(b.prices)
-	if !spent {
-		return interrupted
+	if !b.fresh {
+		v, spent := b.evaluate(b.prices)
+		if !spent {
+			return interrupted
+		}
+		if !v.ok {
+			return failed(v.bound)
+		}
+		b.value = v
 	}
-	if !v.ok {
-		return failed(v.bound)
-	}
-	b.value = v
-	b.add(v.cut)
+	b.fresh = false
+	b.add(b.value.cut)
 	nulls := 0
 	for range g.passes {
 		if b.value.bound >= g.target {

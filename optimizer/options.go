@@ -15,6 +15,8 @@ type Options struct {
 	// Stop is asked now and then; once it returns true the solve ends with the
 	// best plan and bound so far. It may be nil.
 	Stop func() bool
+	// Start is where the search begins; nil: from nothing.
+	Start *Start
 	// LP solves the linear programs of the exact finish; nil means the pure Go
 	// engine.
 	LP lp.Engine

@@ -21,6 +21,9 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 	if math.IsNaN(o.RelativeGap) || o.RelativeGap < 0 {
 		return nil, fmt.Errorf("optimizer: relative gap %g is not a number ≥ 0", o.RelativeGap)
 	}
+	if err := o.Start.check(); err != nil {
+		return nil, err
+	}
 	if o.Effort < 0 {
 		return nil, fmt.Errorf("optimizer: effort %d < 0", o.Effort)
 	}
@@ -175,6 +178,9 @@ func (s *solver) run(at stage, tentative bool) {
 	}
 	if s.plan != nil {
 		t.offerPlan(s.plan)
+	}
+	if tentative {
+		t.warm = s.warmStart()
 	}
 	s.money = t.solve(tentative)
 	if at.kind == moneyStage && t.best != nil && t.rootPrices != nil {

@@ -33,8 +33,9 @@ type tree struct {
 	coreLimit int
 	coreReach float64
 	made      int
-	// start are prices that were good for the stage before.
+	// start are prices that were good for the stage before, warm an earlier plan and its prices.
 	start []float64
+	warm  *warmStart
 	// rootPrices are the multipliers at the root, for shadow prices.
 	rootPrices []float64
 }
@@ -146,22 +147,26 @@ const (
 // root raises the bound at the root and finds a first plan. It returns false if
 // the program has no plan.
 func (t *tree) root() bool {
-	if !t.l.budget.spend(len(t.l.workloads)) {
+	first, ok := t.firstEvaluation()
+	if !ok {
 		t.floor = 0
 		return false
 	}
-	first := t.l.evaluate(t.bundle.prices)
 	if !first.ok {
 		t.floor = first.bound
 		return !math.IsInf(first.bound, 1)
 	}
-	t.l.seed()
 	t.bundle.scale = t.l.scales(&first.cut)
-	t.bundle.value = first
-	t.chooseStart()
-	hopeless := t.l.hopeless()
+	t.bundle.value, t.bundle.fresh = first, true
 	t.scale = first.scale
-	outcome := t.ascend(goal{target: t.target(), hopeless: hopeless, passes: rootPasses, precision: 1e-4})
+	if t.warm != nil {
+		t.adopt(t.warm)
+	}
+	if t.best == nil || t.bundle.value.bound < t.target() {
+		t.l.seed()
+		t.chooseStart()
+	}
+	outcome := t.ascend(goal{target: t.target(), hopeless: t.l.hopeless(), passes: rootPasses, precision: 1e-4})
 	t.rootPrices = t.bundle.prices
 	if outcome == infeasible {
 		t.floor = math.Inf(1)
@@ -180,6 +185,33 @@ func (t *tree) root() bool {
 		t.push(nil)
 	}
 	return true
+}
+
+// firstEvaluation is that at the prices to start from; ok is false if the effort is spent.
+func (t *tree) firstEvaluation() (first lagrangianValue, ok bool) {
+	if t.warm != nil {
+		copy(t.bundle.prices, t.warm.prices)
+	}
+	if !t.l.budget.spend(len(t.l.workloads)) {
+		return first, false
+	}
+	return t.l.evaluate(t.bundle.prices), true
+}
+
+// adopt makes a plan of an earlier one: workloads that are the same keep what they had, the others
+// take what is cheapest at the prices, and exchanges make it fit.
+func (t *tree) adopt(from *warmStart) {
+	picks := slices.Clone(t.bundle.value.cut.picks)
+	for i, kept := range from.kept {
+		w := &t.l.workloads[i]
+		if !kept {
+			continue
+		}
+		if pick, ok := t.l.intern(i, from.x[w.firstItem:w.firstItem+w.items]); ok && t.l.fits(i, &t.l.columns[i][pick]) {
+			picks[i] = pick
+		}
+	}
+	t.polish(&t.bundle, picks)
 }
 
 // chooseStart starts the ascent from a multiple of the given prices, if that bounds
@@ -345,7 +377,7 @@ func (t *tree) enter(n *treeNode) (restore func()) {
 		t.l.narrowed[c.workload]++
 		t.l.lo[c.item], t.l.hi[c.item] = c.lo, c.hi
 	}
-	t.bundle.prices, t.bundle.cuts, t.bundle.step = n.prices, slices.Clone(n.cuts), n.step
+	t.bundle.prices, t.bundle.cuts, t.bundle.step, t.bundle.fresh = n.prices, slices.Clone(n.cuts), n.step, false
 	t.bundle.weights = make([]float64, len(n.cuts))
 	return func() {
 		for i := len(before) - 1; i >= 0; i-- {
