@@ -54,6 +54,7 @@ type canonicalBuilder struct {
 	variants   []Variant
 	placements []Placement
 	orders     []int
+	byVariant  [][]int // parts of orders
 }
 
 func newCanonicalBuilder(p *Problem, c *canonical, rank []int) *canonicalBuilder {
@@ -68,7 +69,7 @@ func newCanonicalBuilder(p *Problem, c *canonical, rank []int) *canonicalBuilder
 	c.variants = make([][]int, 0, len(p.Workloads))
 	c.placements = make([][][]int, 0, len(p.Workloads))
 	return &canonicalBuilder{
-		canonical: c, rank: rank, orders: make([]int, 0, placements),
+		canonical: c, rank: rank, orders: make([]int, 0, placements), byVariant: make([][]int, 0, variants),
 		variants: make([]Variant, 0, variants), placements: make([]Placement, 0, placements),
 	}
 }
@@ -76,8 +77,7 @@ func newCanonicalBuilder(p *Problem, c *canonical, rank []int) *canonicalBuilder
 // addWorkload appends a copy of w in canonical order.
 func (b *canonicalBuilder) addWorkload(w *Workload, colours []uint64) {
 	order := orderBy(colours, func(j int) string { return w.Variants[j].Name })
-	placements := make([][]int, 0, len(order))
-	first := len(b.variants)
+	first, firstOrder := len(b.variants), len(b.byVariant)
 	for _, j := range order {
 		v := w.Variants[j]
 		firstPlace := len(b.placements)
@@ -89,14 +89,14 @@ func (b *canonicalBuilder) addWorkload(w *Workload, colours []uint64) {
 		}
 		v.Placements = b.placements[firstPlace:len(b.placements):len(b.placements)]
 		b.variants = append(b.variants, v)
-		placements = append(placements, places)
+		b.byVariant = append(b.byVariant, places)
 	}
 	sorted := *w
 	sorted.Variants = b.variants[first:len(b.variants):len(b.variants)]
 	sorted.sortShapes(w, order)
 	b.Workloads = append(b.Workloads, sorted)
 	b.canonical.variants = append(b.canonical.variants, order)
-	b.canonical.placements = append(b.canonical.placements, placements)
+	b.canonical.placements = append(b.canonical.placements, b.byVariant[firstOrder:len(b.byVariant):len(b.byVariant)])
 }
 
 // placementOrder sorts placements by the rank of their pools.

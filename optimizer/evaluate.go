@@ -43,21 +43,27 @@ func (p *Problem) Evaluate(replicas [][][]int) (Evaluation, error) {
 		Shortfall:   make([]int, len(p.Workloads)),
 	}
 	var prices, costs []float64
+	var counts []int
 	for i := range p.Workloads {
 		w := &p.Workloads[i]
-		counts := totals(replicas[i])
+		counts = appendTotals(counts[:0], replicas[i])
 		for j := range w.Variants {
 			v := &w.Variants[j]
 			for k, n := range replicas[i][j] {
+				if n == 0 {
+					continue
+				}
 				prices = append(prices, float64(n)*v.Placements[k].PricePerHour)
 				if change := v.Placements[k].change; change != 0 {
 					costs = append(costs, float64(n)*change)
 				}
 			}
-			costs = append(costs, v.Switching(counts[j]))
+			if cost := v.Switching(counts[j]); cost != 0 {
+				costs = append(costs, cost)
+			}
 		}
 		e.Unmet[i], e.ShapeShares[i] = w.serve(counts)
-		if w.Penalized {
+		if w.Penalized && e.Unmet[i] > 0 {
 			costs = append(costs, w.UnmetPenalty*e.Unmet[i])
 		}
 		e.Shortfall[i] = w.shortfall(counts)
@@ -92,12 +98,16 @@ func (p *Problem) checkShape(replicas [][][]int) error {
 	return nil
 }
 
-func totals(replicas [][]int) []int {
-	counts := make([]int, len(replicas))
+// totals are the replicas of each variant over its placements.
+func totals(replicas [][]int) []int { return appendTotals(make([]int, 0, len(replicas)), replicas) }
+
+func appendTotals(counts []int, replicas [][]int) []int {
 	for j := range replicas {
+		total := 0
 		for _, n := range replicas[j] {
-			counts[j] += n
+			total += n
 		}
+		counts = append(counts, total)
 	}
 	return counts
 }
@@ -133,21 +143,22 @@ func (w *Workload) serve(counts []int) (unmet float64, shares [][]float64) {
 
 // served is the capacity left when the replicas of the highest capacity fail.
 func (w *Workload) served(counts []int) float64 {
+	var buffer [16]float64
+	left := buffer[:0]
+	if w.Redundancy == 0 {
+		for j, n := range counts {
+			if n > 0 {
+				left = append(left, float64(n)*w.Variants[j].Capacity)
+			}
+		}
+		return sum(left)
+	}
 	order := make([]int, len(counts))
 	for j := range order {
 		order[j] = j
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch ca, cb := w.Variants[a].Capacity, w.Variants[b].Capacity; {
-		case ca > cb:
-			return -1
-		case ca < cb:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return sign(w.Variants[b].Capacity - w.Variants[a].Capacity) })
 	failing := w.Redundancy
-	var left []float64
 	for _, j := range order {
 		failed := min(failing, counts[j])
 		failing -= failed

@@ -5,7 +5,8 @@ import "math"
 // sum is the correctly rounded sum of finite terms, so that their order does not
 // matter (Shewchuk, Adaptive Precision Floating-Point Arithmetic, 1997).
 func sum(terms []float64) float64 {
-	var parts []float64
+	var buffer [40]float64
+	parts := buffer[:0]
 	for _, x := range terms {
 		kept := parts[:0]
 		for _, y := range parts {

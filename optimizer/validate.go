@@ -142,7 +142,7 @@ func (c *checker) workload(at *path, w *Workload, pools int) {
 	c.count(at, "redundancy", w.Redundancy)
 	c.bounds(at, w.MinReplicas, w.MaxReplicas)
 	c.shapes(at, w)
-	names := make(map[string]int, len(w.Variants))
+	names := map[string]int{}
 	for i := range w.Variants {
 		variant := &path{at, "variants", i}
 		c.unique(names, variant, w.Variants[i].Name, i)
