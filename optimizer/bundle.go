@@ -17,7 +17,7 @@ type bundle struct {
 	value  lagrangianValue
 	// fresh: value is known for the prices, so that an ascent may begin with it.
 	fresh bool
-	cuts   []cut
+	cuts  []cut
 	// weights are by cut; Σ weights·cut is the fractional solution behind the model.
 	weights []float64
 	// zeros are the weights of rows whose price is 0.

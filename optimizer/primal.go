@@ -15,10 +15,8 @@ type assignment struct {
 
 // primal improves assignments by exchanging the columns of one or two workloads.
 type primal struct {
-	l *lagrangian
-	// choices are the columns by workload that are tried.
-	choices [][]int32
-	prices  []float64
+	l      *lagrangian
+	prices []float64
 	// bound and least are L at the prices, and its terms by workload.
 	bound float64
 	least []float64
@@ -27,16 +25,12 @@ type primal struct {
 }
 
 func newPrimal(b *bundle) *primal {
-	l := b.l
-	p := &primal{l: l, prices: b.prices, bound: b.value.bound, least: b.value.values, unit: b.units(), choices: make([][]int32, len(l.workloads))}
-	for i := range l.workloads {
-		for k := range l.columns[i] {
-			if l.fits(i, &l.columns[i][k]) {
-				p.choices[i] = append(p.choices[i], int32(k))
-			}
-		}
-	}
-	return p
+	return &primal{l: b.l, prices: b.prices, bound: b.value.bound, least: b.value.values, unit: b.units()}
+}
+
+// allowed says whether column k of workload i is within the bounds of the node.
+func (p *primal) allowed(i, k int) bool {
+	return p.l.narrowed[i] == 0 || p.l.fits(i, &p.l.columns[i][k])
 }
 
 func (p *primal) start(picks []int32) *assignment {
@@ -65,71 +59,6 @@ func (p *primal) over(r int, use float64) float64 {
 	return 0
 }
 
-// repair exchanges columns, the cheapest in reduced cost per unit of excess first,
-// until the assignment fits. It returns false where no exchange helps, or the effort
-// is spent.
-func (p *primal) repair(a *assignment) bool {
-	slight := 1e-9 * (math.Abs(a.cost) + 1)
-	for range 4*len(p.l.workloads) + 20 {
-		if p.l.feasible(a.use) {
-			return true
-		}
-		bestI, bestK, bestRate := -1, int32(0), math.Inf(1)
-		looked := len(p.choices)
-		for i := range p.choices {
-			if !p.relieves(a, i) {
-				continue
-			}
-			looked += len(p.choices[i])
-			from := p.column(i, a.picks[i])
-			reduced := p.l.workloads[i].reduced(from, p.prices)
-			for _, k := range p.choices[i] {
-				to := p.column(i, k)
-				relief, waste := p.relief(a, i, from, to)
-				if relief <= slight {
-					continue
-				}
-				rate := (max(slight, p.l.workloads[i].reduced(to, p.prices)-reduced) + wasteShare*waste) / relief
-				if rate < bestRate {
-					bestI, bestK, bestRate = i, k, rate
-				}
-			}
-		}
-		if bestI < 0 || !p.l.budget.spend(looked/pairsPerEffort) {
-			return false
-		}
-		p.exchange(a, bestI, bestK)
-	}
-	return p.l.feasible(a.use)
-}
-
-// wasteShare is the share of its price that use left over counts for: some of it serves others.
-const wasteShare = 0.3
-
-// relieves says whether workload i uses a row that is exceeded.
-func (p *primal) relieves(a *assignment, i int) bool {
-	c := p.column(i, a.picks[i])
-	for n, r := range p.l.workloads[i].rows {
-		if c.use[n] > 0 && a.use[r] > p.l.rows[r].limit {
-			return true
-		}
-	}
-	return false
-}
-
-// relief is by how much an exchange lowers what exceeds rows, and waste what it leaves unused of
-// them, both priced.
-func (p *primal) relief(a *assignment, i int, from, to *column) (relief, waste float64) {
-	for n, r := range p.l.workloads[i].rows {
-		if d := to.use[n] - from.use[n]; d != 0 {
-			over := a.use[r] - p.l.rows[r].limit
-			relief += (max(0, over) - max(0, over+d)) * p.unit[r]
-			waste += (max(0, -over-d) - max(0, -over)) * p.unit[r]
-		}
-	}
-	return relief, max(0, waste)
-}
-
 // move is an exchange with its effect on the cost and on the use of all rows.
 type move struct {
 	workload int
@@ -144,21 +73,22 @@ func (p *primal) improve(a *assignment) {
 	for range 50 {
 		for p.improveOne(a) {
 		}
-		if !p.improveTwo(a) {
+		if !p.improveTwo(a) || p.l.budget.exhausted() {
 			return
 		}
 	}
 }
 
 func (p *primal) improveOne(a *assignment) bool {
-	improved := false
-	for i := range p.choices {
+	improved, looked := false, 0
+	for i, columns := range p.l.columns {
+		looked += len(columns)
 		best, bestChange := int32(-1), -1e-12*(math.Abs(a.cost)+1e-300)
 		from := p.column(i, a.picks[i])
-		for _, k := range p.choices[i] {
-			to := p.column(i, k)
-			if change := to.cost - from.cost; change < bestChange && p.fitsAfter(a, i, from, to) {
-				best, bestChange = k, change
+		for k := range columns {
+			to := &columns[k]
+			if change := to.cost - from.cost; change < bestChange && p.fitsAfter(a, i, from, to) && p.allowed(i, k) {
+				best, bestChange = int32(k), change
 			}
 		}
 		if best >= 0 {
@@ -166,7 +96,7 @@ func (p *primal) improveOne(a *assignment) bool {
 			improved = true
 		}
 	}
-	return improved
+	return p.l.budget.spend(looked/pairsPerEffort) && improved
 }
 
 func (p *primal) fitsAfter(a *assignment, i int, from, to *column) bool {
@@ -181,6 +111,9 @@ func (p *primal) fitsAfter(a *assignment, i int, from, to *column) bool {
 // pairLimit is the number of pairs of exchanges that one round looks at.
 const pairLimit = 1_000_000
 
+// chargeEvery is the number of pairs after which their effort is charged.
+const chargeEvery = 20_000
+
 // pairsPerEffort pairs are about as much work as one pricing problem.
 const pairsPerEffort = 100
 
@@ -188,11 +121,16 @@ const pairsPerEffort = 100
 // more than there is, with one that makes room for less.
 func (p *primal) improveTwo(a *assignment) bool {
 	saving, relief := p.moves(a)
-	improved, looked := false, 0
-	defer func() { p.l.budget.left -= (looked + len(saving)) / pairsPerEffort }()
-	done := make([]bool, len(p.choices))
+	improved, looked, charged := false, len(saving), 0
+	done := make([]bool, len(p.l.workloads))
 	for k := range saving {
 		m := &saving[k]
+		if looked-charged > chargeEvery {
+			if !p.l.budget.spend((looked - charged) / pairsPerEffort) {
+				return improved
+			}
+			charged = looked
+		}
 		if done[m.workload] {
 			continue
 		}
@@ -218,6 +156,7 @@ func (p *primal) improveTwo(a *assignment) bool {
 			}
 		}
 	}
+	p.l.budget.spend((looked - charged) / pairsPerEffort)
 	return improved
 }
 
@@ -248,15 +187,20 @@ func (p *primal) fitsTogether(a *assignment, m, other *move) bool {
 func (p *primal) moves(a *assignment) (saving []move, relief [][]*move) {
 	relief = make([][]*move, len(p.l.rows))
 	var all []move
-	for i := range p.choices {
+	var uses []float64
+	for i, columns := range p.l.columns {
 		w := &p.l.workloads[i]
 		from := p.column(i, a.picks[i])
-		for _, k := range p.choices[i] {
-			to := p.column(i, k)
-			if k == a.picks[i] || w.reduced(to, p.prices)-p.least[i] > a.cost-p.bound {
+		for k := range columns {
+			to := &columns[k]
+			if int32(k) == a.picks[i] || w.reduced(to, p.prices)-p.least[i] > a.cost-p.bound || !p.allowed(i, k) {
 				continue
 			}
-			m := move{workload: i, to: k, change: to.cost - from.cost, use: make([]float64, len(p.l.rows))}
+			if len(uses) < len(p.l.rows) {
+				uses = make([]float64, 256*len(p.l.rows))
+			}
+			m := move{workload: i, to: int32(k), change: to.cost - from.cost, use: uses[:len(p.l.rows)]}
+			uses = uses[len(p.l.rows):]
 			for n, r := range w.rows {
 				m.use[r] = to.use[n] - from.use[n]
 			}

@@ -430,18 +430,20 @@ func (t *tree) heuristic(thorough bool) {
 	}
 }
 
-// polish repairs and improves an assignment at the prices of a bundle.
+// polish repairs and improves an assignment at the prices of a bundle. Where the configurations
+// met so far do not do, it asks for others that spare what is scarce.
 func (t *tree) polish(b *bundle, picks []int32) {
 	p := newPrimal(b)
 	a := p.start(picks)
-	if !p.repair(a) {
-		if !t.addSparingColumns(a) {
-			return
+	fits := p.repair(a)
+	for _, factor := range []float64{0.1, 1, 10, 100, 1e4} {
+		if fits {
+			break
 		}
-		p = newPrimal(b)
-		if !p.repair(a) {
-			return
-		}
+		fits = t.addSparingColumns(a, factor) && p.repair(a)
+	}
+	if !fits {
+		return
 	}
 	p.improve(a)
 	t.offer(a)
@@ -507,27 +509,25 @@ func (t *tree) internAll(i int, columns []column) []int32 {
 	return indices
 }
 
-// addSparingColumns adds configurations that spare the rows exceeded by a.
-func (t *tree) addSparingColumns(a *assignment) bool {
-	before := 0
-	for i := range t.l.columns {
-		before += len(t.l.columns[i])
-	}
-	for _, factor := range []float64{0.3, 3, 30, 1e4} {
-		prices := slices.Clone(t.bundle.prices)
-		for r := range t.l.rows {
-			if a.use[r] > t.l.rows[r].limit {
-				prices[r] += factor * t.bundle.scale[r]
-			}
+// sparingSample is the number of workloads that are asked for configurations that spare rows.
+const sparingSample = 2000
+
+// addSparingColumns adds configurations that spare the rows exceeded by a, at prices of these rows
+// raised by a factor, for a sample of the workloads. It returns whether there are new ones.
+func (t *tree) addSparingColumns(a *assignment, factor float64) bool {
+	prices := slices.Clone(t.bundle.prices)
+	for r := range t.l.rows {
+		if a.use[r] > t.l.rows[r].limit {
+			prices[r] += factor * (prices[r] + 0.1*t.bundle.scale[r])
 		}
-		for i := range t.l.workloads {
-			t.l.price(i, prices)
-		}
-		t.l.budget.spend(len(t.l.workloads))
 	}
-	after := 0
-	for i := range t.l.columns {
-		after += len(t.l.columns[i])
+	added := false
+	stride := len(t.l.workloads)/sparingSample + 1
+	for i := 0; i < len(t.l.workloads); i += stride {
+		before := len(t.l.columns[i])
+		t.l.price(i, prices)
+		added = added || len(t.l.columns[i]) > before
 	}
-	return after > before
+	t.l.budget.spend(len(t.l.workloads) / stride)
+	return added
 }
