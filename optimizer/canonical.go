@@ -32,6 +32,7 @@ func canonicalize(p *Problem) *canonical {
 	out.quotas = orderBy(c.quotas, func(i int) string { return p.Quotas[i].Namespace })
 	out.workloads = orderBy(c.workloads, func(i int) string { return p.Workloads[i].Name })
 	out.BudgetPerHour = p.BudgetPerHour
+	out.Workloads = make([]Workload, 0, len(p.Workloads))
 	for _, i := range out.pools {
 		out.Pools = append(out.Pools, p.Pools[i])
 	}
@@ -40,75 +41,58 @@ func canonicalize(p *Problem) *canonical {
 		q.Pool = rank[q.Pool]
 		out.Quotas = append(out.Quotas, q)
 	}
-	b := newCanonicalBuilder(p, out, rank)
+	b := &canonicalBuilder{canonical: out, rank: rank}
 	for _, i := range out.workloads {
 		b.addWorkload(&p.Workloads[i], c.variants[i])
 	}
 	return out
 }
 
-// canonicalBuilder copies workloads in canonical order, all of them into a few slices.
+// canonicalBuilder copies workloads in canonical order.
 type canonicalBuilder struct {
 	*canonical
 	rank       []int // of the pools
-	variants   []Variant
-	placements []Placement
-	orders     []int
-	byVariant  [][]int // parts of orders
-}
-
-func newCanonicalBuilder(p *Problem, c *canonical, rank []int) *canonicalBuilder {
-	variants, placements := 0, 0
-	for i := range p.Workloads {
-		variants += len(p.Workloads[i].Variants)
-		for j := range p.Workloads[i].Variants {
-			placements += len(p.Workloads[i].Variants[j].Placements)
-		}
-	}
-	c.Workloads = make([]Workload, 0, len(p.Workloads))
-	c.variants = make([][]int, 0, len(p.Workloads))
-	c.placements = make([][][]int, 0, len(p.Workloads))
-	return &canonicalBuilder{
-		canonical: c, rank: rank, orders: make([]int, 0, placements), byVariant: make([][]int, 0, variants),
-		variants: make([]Variant, 0, variants), placements: make([]Placement, 0, placements),
-	}
+	variants   slab[Variant]
+	placements slab[Placement]
+	orders     slab[int]
+	ofVariants slab[[]int]
 }
 
 // addWorkload appends a copy of w in canonical order.
 func (b *canonicalBuilder) addWorkload(w *Workload, colours []uint64) {
-	order := orderBy(colours, func(j int) string { return w.Variants[j].Name })
-	first, firstOrder := len(b.variants), len(b.byVariant)
-	for _, j := range order {
-		v := w.Variants[j]
-		firstPlace := len(b.placements)
-		places := b.placementOrder(v.Placements)
-		for _, from := range places {
-			moved := v.Placements[from]
-			moved.Pool = b.rank[moved.Pool]
-			b.placements = append(b.placements, moved)
-		}
-		v.Placements = b.placements[firstPlace:len(b.placements):len(b.placements)]
-		b.variants = append(b.variants, v)
-		b.byVariant = append(b.byVariant, places)
-	}
+	order := b.orders.take(len(colours))
+	sortBy(order, colours, func(j int) string { return w.Variants[j].Name })
 	sorted := *w
-	sorted.Variants = b.variants[first:len(b.variants):len(b.variants)]
+	sorted.Variants = b.variants.take(len(order))
+	placements := b.ofVariants.take(len(order))
+	for to, from := range order {
+		v := &sorted.Variants[to]
+		*v = w.Variants[from]
+		placements[to] = b.placementOrder(v.Placements)
+		moved := b.placements.take(len(v.Placements))
+		for k, from := range placements[to] {
+			moved[k] = v.Placements[from]
+			moved[k].Pool = b.rank[moved[k].Pool]
+		}
+		v.Placements = moved
+	}
 	sorted.sortShapes(w, order)
 	b.Workloads = append(b.Workloads, sorted)
 	b.canonical.variants = append(b.canonical.variants, order)
-	b.canonical.placements = append(b.canonical.placements, b.byVariant[firstOrder:len(b.byVariant):len(b.byVariant)])
+	b.canonical.placements = append(b.canonical.placements, placements)
 }
 
 // placementOrder sorts placements by the rank of their pools.
 func (b *canonicalBuilder) placementOrder(placements []Placement) []int {
-	first := len(b.orders)
-	for k := range placements {
-		b.orders = append(b.orders, k)
+	order := b.orders.take(len(placements))
+	for k := range order {
+		order[k] = k
 	}
-	order := b.orders[first:len(b.orders):len(b.orders)]
-	slices.SortFunc(order, func(x, y int) int {
-		return cmp.Compare(b.rank[placements[x].Pool], b.rank[placements[y].Pool])
-	})
+	if len(order) > 1 {
+		slices.SortFunc(order, func(x, y int) int {
+			return cmp.Compare(b.rank[placements[x].Pool], b.rank[placements[y].Pool])
+		})
+	}
 	return order
 }
 
@@ -151,6 +135,11 @@ func (c *canonical) restore(replicas [][][]int) [][][]int {
 // orderBy sorts indices by colour, then name.
 func orderBy(colours []uint64, name func(int) string) []int {
 	order := make([]int, len(colours))
+	sortBy(order, colours, name)
+	return order
+}
+
+func sortBy(order []int, colours []uint64, name func(int) string) {
 	for i := range order {
 		order[i] = i
 	}
@@ -160,7 +149,6 @@ func orderBy(colours []uint64, name func(int) string) []int {
 		}
 		return cmp.Or(cmp.Compare(name(a), name(b)), a-b)
 	})
-	return order
 }
 
 func inverse(order []int) []int {
@@ -202,13 +190,14 @@ func newColours(p *Problem) *colours {
 	for i := range p.Quotas {
 		c.ofQuota = append(c.ofQuota, c.namespace(p.Quotas[i].Namespace))
 	}
+	var hashes slab[uint64]
 	for i := range p.Workloads {
 		w := &p.Workloads[i]
 		c.ofWorkload = append(c.ofWorkload, c.namespace(w.Namespace))
 		c.workloadNumbers[i] = hashOf(2, uint64(w.Priority), math.Float64bits(w.Demand), math.Float64bits(w.waived), math.Float64bits(w.UnmetPenalty),
 			flag(w.Penalized), uint64(w.Mixing), uint64(w.Redundancy), uint64(w.MinReplicas), flag(w.MaxReplicas.Limited), uint64(w.MaxReplicas.Value))
-		c.variants[i] = make([]uint64, len(w.Variants))
-		c.variantNumbers[i] = make([]uint64, len(w.Variants))
+		c.variants[i] = hashes.take(len(w.Variants))
+		c.variantNumbers[i] = hashes.take(len(w.Variants))
 		traffic := w.variantColours(func(int) uint64 { return 0 })
 		for j := range w.Variants {
 			v := &w.Variants[j]

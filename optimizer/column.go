@@ -15,11 +15,21 @@ type column struct {
 	missing int32
 }
 
+// columnStore has room for columns.
+type columnStore struct {
+	replicas slab[int32]
+	uses     slab[float64]
+	counts   []int32 // scratch
+}
+
 // newColumn works out cost and use of a configuration, and says whether it is
 // allowed at all.
-func (w *workload) newColumn(x []int32) (column, bool) {
-	c := column{x: append([]int32(nil), x...), use: make([]float64, len(w.rows))}
-	counts := make([]int32, len(w.variants))
+func (s *columnStore) newColumn(w *workload, x []int32) (column, bool) {
+	c := column{x: s.replicas.take(len(x)), use: s.uses.take(len(w.rows))}
+	copy(c.x, x)
+	s.counts = resize(s.counts, len(w.variants))
+	counts := s.counts
+	clear(counts)
 	total, missing := int32(0), int32(0)
 	for j := range w.variants {
 		v := &w.variants[j]

@@ -123,7 +123,7 @@ func (p *pricer) collectColumn() {
 		p.steps = p.limit + 1
 		return
 	}
-	if c, ok := p.w.newColumn(p.x); ok {
+	if c, ok := p.store.newColumn(p.w, p.x); ok {
 		e.columns = append(e.columns, c)
 	}
 }

@@ -17,6 +17,7 @@ type lagrangian struct {
 	// columns are by workload; an index into them stays valid.
 	columns [][]column
 	hashes  [][]uint64
+	store   columnStore
 	// known has the columns by workload once more, for quick passes.
 	known []knownColumns
 	// narrowed counts the bounds of the node by workload that are not those of the root.
@@ -157,7 +158,7 @@ func (l *lagrangian) intern(i int, x []int32) (int32, bool) {
 			return int32(k), true
 		}
 	}
-	c, ok := l.workloads[i].newColumn(x)
+	c, ok := l.store.newColumn(&l.workloads[i], x)
 	if !ok {
 		return -1, false
 	}

@@ -2,7 +2,6 @@ package optimizer
 
 import (
 	"math"
-	"slices"
 )
 
 // pricer finds the cheapest configuration of a workload at given prices of the
@@ -45,6 +44,7 @@ type pricer struct {
 	steps, limit   int
 	places         []int32      // scratch: placements of a variant by price
 	collect        *enumeration // set while enumerating
+	store          columnStore  // of what was enumerated
 	x              []int32
 	routed         routedSearch
 }
@@ -178,7 +178,7 @@ func (p *pricer) prepare(only int) bool {
 	if p.total > w.most {
 		return false
 	}
-	slices.SortStableFunc(p.segments, p.before())
+	p.sortSegments()
 	p.counts = resize(p.counts, len(p.segments))
 	p.chosen = resize(p.chosen, len(p.segments))
 	clear(p.counts)
@@ -191,31 +191,39 @@ func (p *pricer) prepare(only int) bool {
 
 func (p *pricer) elastic() bool { return !math.IsInf(p.missing, 1) }
 
-// before orders segments by cost per request/s, but by capacity where the
-// replicas of the highest one may fail.
-func (p *pricer) before() func(a, b segment) int {
+// sortSegments orders segments by cost per request/s, but by capacity where the
+// replicas of the highest one may fail. There are few of them, nearly in order.
+func (p *pricer) sortSegments() {
+	before := segment.cheaper
 	if p.w.redundancy > 0 {
-		return func(a, b segment) int {
-			switch {
-			case a.capacity != b.capacity:
-				return sign(b.capacity - a.capacity)
-			case a.forced != b.forced:
-				return sign(flagOf(b.forced) - flagOf(a.forced))
-			case a.ratio != b.ratio:
-				return sign(a.ratio - b.ratio)
-			}
-			return int(a.sequence - b.sequence)
-		}
+		before = segment.larger
 	}
-	return func(a, b segment) int {
-		if a.ratio != b.ratio {
-			return sign(a.ratio - b.ratio)
+	for i := 1; i < len(p.segments); i++ {
+		s := p.segments[i]
+		k := i
+		for ; k > 0 && before(s, p.segments[k-1]); k-- {
+			p.segments[k] = p.segments[k-1]
 		}
-		return int(a.sequence - b.sequence)
+		p.segments[k] = s
 	}
 }
 
-func flagOf(b bool) float64 { return float64(flag(b)) }
+func (s segment) cheaper(other segment) bool {
+	if s.ratio != other.ratio {
+		return s.ratio < other.ratio
+	}
+	return s.sequence < other.sequence
+}
+
+func (s segment) larger(other segment) bool {
+	switch {
+	case s.capacity != other.capacity:
+		return s.capacity > other.capacity
+	case s.forced != other.forced:
+		return s.forced
+	}
+	return s.cheaper(other)
+}
 
 func sign(x float64) int {
 	switch {

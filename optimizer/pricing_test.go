@@ -36,7 +36,7 @@ func allColumns(w *workload, lo, hi []int32) []column {
 	var all []column
 	x := slices.Clone(lo)
 	for {
-		if c, ok := w.newColumn(x); ok && w.allows(x) {
+		if c, ok := new(columnStore).newColumn(w, x); ok && w.allows(x) {
 			all = append(all, c)
 		}
 		k := 0

@@ -187,7 +187,7 @@ func (p *primal) fitsTogether(a *assignment, m, other *move) bool {
 func (p *primal) moves(a *assignment) (saving []move, relief [][]*move) {
 	relief = make([][]*move, len(p.l.rows))
 	var all []move
-	var uses []float64
+	var uses slab[float64]
 	for i, columns := range p.l.columns {
 		w := &p.l.workloads[i]
 		from := p.column(i, a.picks[i])
@@ -196,11 +196,7 @@ func (p *primal) moves(a *assignment) (saving []move, relief [][]*move) {
 			if int32(k) == a.picks[i] || w.reduced(to, p.prices)-p.least[i] > a.cost-p.bound || !p.allowed(i, k) {
 				continue
 			}
-			if len(uses) < len(p.l.rows) {
-				uses = make([]float64, 256*len(p.l.rows))
-			}
-			m := move{workload: i, to: int32(k), change: to.cost - from.cost, use: uses[:len(p.l.rows)]}
-			uses = uses[len(p.l.rows):]
+			m := move{workload: i, to: int32(k), change: to.cost - from.cost, use: uses.take(len(p.l.rows))}
 			for n, r := range w.rows {
 				m.use[r] = to.use[n] - from.use[n]
 			}

@@ -160,6 +160,10 @@ type programBuilder struct {
 	budgetRow int32
 	unmetRows map[int]int32
 	shortfall int32
+
+	variants slab[variant]
+	places   slab[place]
+	uses     slab[use]
 }
 
 func (b *programBuilder) add(row couplingRow) int32 {
@@ -228,7 +232,7 @@ func (b *programBuilder) addWorkload(from *Workload, w *workload) {
 	if w.demand > 0 {
 		w.routing = newRouting(from)
 	}
-	w.variants = make([]variant, len(from.Variants))
+	w.variants = b.variants.take(len(from.Variants))
 	quotas := b.quotasOf[from.Namespace]
 	for j := range from.Variants {
 		b.addVariant(&from.Variants[j], &w.variants[j], w, quotas)
@@ -290,10 +294,11 @@ func (b *programBuilder) addVariant(from *Variant, v *variant, w *workload, quot
 	v.firstItem = int32(w.items)
 	w.leastOfVariants += v.least
 	w.items += len(from.Placements)
-	v.places = make([]place, len(from.Placements))
+	v.places = b.places.take(len(from.Placements))
 	for k, placement := range from.Placements {
 		at := &v.places[k]
 		at.price = w.money * (placement.PricePerHour + placement.change)
+		at.uses = b.uses.take(len(b.poolRows[placement.Pool]) + len(quotas) + 1)[:0]
 		devices, part := b.packings[placement.Pool].devices(from)
 		for r, l := range b.poolRows[placement.Pool] {
 			if part >= l.size && devices > 0 {
