@@ -62,13 +62,26 @@ func (l *lagrangian) cheapestKnown(i int, prices []float64) (least float64, pick
 	return least, pick
 }
 
+// usuallyMet is the number of configurations that most workloads meet in the passes of a solve.
+const usuallyMet = 5
+
 // seed adds, for every workload, the configuration without replicas and those of one
 // variant alone, so that the first quick passes have something to go by.
 func (l *lagrangian) seed() {
-	var x []int32
+	var (
+		x       []int32
+		columns slab[column]
+		hashes  slab[uint64]
+		values  slab[float64]
+	)
 	for i := range l.workloads {
 		w := &l.workloads[i]
 		lo, hi := l.bounds(w)
+		room := len(l.columns[i]) + w.items + usuallyMet
+		l.columns[i] = append(columns.take(room)[:0], l.columns[i]...)
+		l.hashes[i] = append(hashes.take(room)[:0], l.hashes[i]...)
+		known := &l.known[i]
+		known.values = append(values.take(room * (1 + len(w.rows)))[:0], known.values...)
 		x = resize(x, w.items)
 		copy(x, lo)
 		l.intern(i, x)
