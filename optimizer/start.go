@@ -45,7 +45,8 @@ func (s *solver) warmStart() *warmStart {
 		return nil
 	}
 	w := &warmStart{x: make([]int32, s.program.items), kept: make([]bool, len(s.program.workloads))}
-	w.prices = s.startPrices()
+	pools := s.startPools()
+	w.prices = s.startPrices(pools)
 	from := s.options.Start
 	workloads := indexOf(len(from.Problem.Workloads), func(i int) string { return from.Problem.Workloads[i].Name })
 	for i := range s.canonical.Workloads {
@@ -55,29 +56,41 @@ func (s *solver) warmStart() *warmStart {
 			continue
 		}
 		first := s.program.workloads[i].firstItem
-		complete := s.startReplicas(i, old, w.x[first:first+s.program.workloads[i].items])
+		complete := s.startReplicas(i, old, pools, w.x[first:first+s.program.workloads[i].items])
 		w.kept[i] = complete && to.Demand == from.Problem.Workloads[old].Demand
 	}
 	return w
 }
 
+// startPools are the pools of the start by canonical pool, or none.
+func (s *solver) startPools() []int32 {
+	from := s.options.Start.Problem.Pools
+	index := indexOf(len(from), func(g int) string { return from[g].Name })
+	pools := make([]int32, len(s.canonical.Pools))
+	for g := range pools {
+		pools[g] = none
+		if old, ok := index.find(s.canonical.Pools[g].Name, s.canonical.pools[g]); ok {
+			pools[g] = int32(old)
+		}
+	}
+	return pools
+}
+
 // startPrices are the shadow prices of the start by row; that of a pool stands in its first row.
-func (s *solver) startPrices() []float64 {
+func (s *solver) startPrices(pools []int32) []float64 {
 	from := s.options.Start
-	pools := indexOf(len(from.Problem.Pools), func(g int) string { return from.Problem.Pools[g].Name })
 	prices := make([]float64, len(s.program.rows))
 	for r, row := range s.program.rows {
 		switch row.kind {
 		case poolRow:
 			first := r == 0 || s.program.rows[r-1].kind != poolRow || s.program.rows[r-1].index != row.index
-			if g, ok := pools.find(s.canonical.Pools[row.index].Name, s.canonical.pools[row.index]); ok && first {
+			if g := pools[row.index]; g != none && first {
 				prices[r] = from.Solution.Pools[g].ShadowPrice
 			}
 		case quotaRow:
 			quota := &s.canonical.Quotas[row.index]
 			for q := range from.Problem.Quotas {
-				old := &from.Problem.Quotas[q]
-				if old.Namespace == quota.Namespace && from.Problem.Pools[old.Pool].Name == s.canonical.Pools[quota.Pool].Name {
+				if old := &from.Problem.Quotas[q]; old.Namespace == quota.Namespace && int32(old.Pool) == pools[quota.Pool] {
 					prices[r] = from.Solution.Quotas[q].ShadowPrice
 				}
 			}
@@ -90,33 +103,30 @@ func (s *solver) startPrices() []float64 {
 
 // startReplicas fills in the replicas that canonical workload i had in workload old of the start,
 // and says whether all that ran there still can.
-func (s *solver) startReplicas(i, old int, x []int32) (complete bool) {
-	from := &s.options.Start.Problem.Workloads[old]
+func (s *solver) startReplicas(i, old int, pools []int32, x []int32) (complete bool) {
+	from, to := &s.options.Start.Problem.Workloads[old], &s.canonical.Workloads[i]
 	replicas := s.options.Start.Solution.Allocations[old].Replicas
-	to := &s.canonical.Workloads[i]
-	variants := indexOf(len(from.Variants), func(j int) string { return from.Variants[j].Name })
-	found, total, item := 0, 0, 0
+	missing := 0
 	for j := range replicas {
 		for _, n := range replicas[j] {
-			total += n
+			missing += n
 		}
 	}
+	variants := indexOf(len(from.Variants), func(j int) string { return from.Variants[j].Name })
+	item := 0
 	for j := range to.Variants {
 		v, ok := variants.find(to.Variants[j].Name, s.canonical.variants[i][j])
-		for k := range to.Variants[j].Placements {
-			if ok {
-				pool := s.canonical.Pools[to.Variants[j].Placements[k].Pool].Name
-				for place, placement := range from.Variants[v].Placements {
-					if s.options.Start.Problem.Pools[placement.Pool].Name == pool {
-						x[item] = int32(replicas[v][place])
-						found += replicas[v][place]
-					}
+		for _, place := range to.Variants[j].Placements {
+			for k := 0; ok && k < len(replicas[v]); k++ {
+				if int32(from.Variants[v].Placements[k].Pool) == pools[place.Pool] {
+					x[item] = int32(replicas[v][k])
+					missing -= replicas[v][k]
 				}
 			}
 			item++
 		}
 	}
-	return found == total
+	return missing == 0
 }
 
 // nameIndex finds elements of a list by name.
@@ -126,7 +136,7 @@ type nameIndex struct {
 	byName map[string]int
 }
 
-func indexOf(n int, name func(int) string) *nameIndex { return &nameIndex{n: n, name: name} }
+func indexOf(n int, name func(int) string) nameIndex { return nameIndex{n: n, name: name} }
 
 // find looks at the place where the name is expected first; usually nothing has moved.
 func (x *nameIndex) find(name string, expected int) (int, bool) {
