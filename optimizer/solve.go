@@ -260,9 +260,17 @@ func (t *tree) shadowPrices() []float64 {
 		return t.rootPrices
 	}
 	b := bundle{l: t.l, scale: t.bundle.scale, prices: t.rootPrices}
-	b.ascend(goal{target: t.best.cost, hopeless: math.Inf(1), passes: shadowPasses, precision: 1e-4})
+	var spent bool
+	if b.value, spent = b.evaluate(b.prices); !spent || !b.value.ok {
+		return t.rootPrices
+	}
+	b.fresh = true
+	b.ascend(goal{target: t.best.cost - shadowGap*math.Abs(t.best.cost), hopeless: math.Inf(1), passes: shadowPasses, precision: 1e-2})
 	return b.prices
 }
+
+// shadowGap is the gap up to which a bound is good enough for its prices to be read.
+const shadowGap = 1e-3
 
 // shadowPasses limits the ascent for shadow prices.
 const shadowPasses = 100

@@ -9,7 +9,7 @@ import (
 // A start changes the way, not what is proven: whatever has changed in between, plan and bound agree
 // with those of a cold solve.
 func TestStartKeepsTheProof(t *testing.T) {
-	for kind := looseFleet; kind <= nodeFleet; kind++ {
+	for _, kind := range []fleetKind{looseFleet, tightFleet, veryTightFleet, penalizedFleet, budgetFleet, singleFleet, uniformFleet, nodeFleet} {
 		t.Run(kind.String(), func(t *testing.T) {
 			before := randomFleet(5, kind, 12, 4)
 			const gap = 1e-3
@@ -57,7 +57,7 @@ func changedFleets(p *Problem) map[string]*Problem {
 
 // After little has changed most of the work is saved.
 func TestStartSavesEffort(t *testing.T) {
-	p := randomFleet(2, tightFleet, 300, 5)
+	p := randomFleet(2, penalizedFleet, 1000, 5)
 	cold := solve(t, p, Options{RelativeGap: 1e-3})
 	start := &Start{Problem: p, Solution: cold}
 	after := p.copied()
