@@ -34,6 +34,8 @@ type effort struct {
 	given   int // left at the beginning
 	stop    func() bool
 	stopped bool
+	// grace: what makes a first plan is done even if stopped.
+	grace bool
 }
 
 // spend takes n pricing problems from the effort and says whether to go on.
@@ -42,7 +44,7 @@ func (e *effort) spend(n int) bool {
 	if !e.stopped && e.stop != nil && e.stop() {
 		e.stopped = true
 	}
-	return e.left > 0 && !e.stopped
+	return !e.exhausted()
 }
 
 // share is the effort for one stage: half of what is left if others follow.
@@ -61,7 +63,7 @@ func (e *effort) settle(part *effort) {
 	e.stopped = part.stopped
 }
 
-func (e *effort) exhausted() bool { return e.left <= 0 || e.stopped }
+func (e *effort) exhausted() bool { return e.left <= 0 || e.stopped && !e.grace }
 
 func newLagrangian(p *program, budget *effort) *lagrangian {
 	l := &lagrangian{program: p, budget: budget}

@@ -183,7 +183,7 @@ func (s *solver) run(at stage, tentative bool) {
 		t.warm = s.warmStart()
 	}
 	s.money = t.solve(tentative)
-	if at.kind == moneyStage && t.best != nil && t.rootPrices != nil {
+	if at.kind == moneyStage && t.best != nil && t.rootPrices != nil && !budget.exhausted() {
 		s.money.prices = t.shadowPrices()
 	}
 	s.budget.settle(budget)

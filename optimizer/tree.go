@@ -166,22 +166,20 @@ func (t *tree) root() bool {
 		t.l.seed()
 		t.chooseStart()
 	}
+	t.ensurePlan()
 	outcome := t.ascend(goal{target: t.target(), hopeless: t.l.hopeless(), passes: rootPasses, precision: 1e-4})
 	t.rootPrices = t.bundle.prices
 	if outcome == infeasible {
 		t.floor = math.Inf(1)
 		return false
 	}
-	if t.bundle.value.bound < t.target() {
-		t.heuristic(false)
+	t.ensurePlan()
+	for _, search := range []func(){t.round, t.roundNear, t.dive} {
+		if t.bundle.value.bound < t.target() && !t.l.budget.exhausted() {
+			search()
+		}
 	}
-	if t.bundle.value.bound < t.target() {
-		t.heuristic(true)
-	}
-	if t.bundle.value.bound < t.target() {
-		t.dive()
-	}
-	if !t.finishExactly() {
+	if t.l.budget.exhausted() || !t.finishExactly() {
 		t.push(nil)
 	}
 	return true
@@ -192,10 +190,26 @@ func (t *tree) firstEvaluation() (first lagrangianValue, ok bool) {
 	if t.warm != nil {
 		copy(t.bundle.prices, t.warm.prices)
 	}
+	t.l.budget.grace = true
+	defer func() { t.l.budget.grace = false }()
 	if !t.l.budget.spend(len(t.l.workloads)) {
 		return first, false
 	}
 	return t.l.evaluate(t.bundle.prices), true
+}
+
+// ensurePlan makes the first best configurations fit, whatever that costs, where the caller has
+// ended the search already.
+func (t *tree) ensurePlan() {
+	if !t.l.budget.stopped {
+		return
+	}
+	t.l.budget.grace = true
+	defer func() { t.l.budget.grace = false }()
+	p := newPrimal(&t.bundle)
+	if a := p.start(t.bundle.value.cut.picks); p.repair(a) {
+		t.offer(a)
+	}
 }
 
 // adopt makes a plan of an earlier one: workloads that are the same keep what they had, the others
@@ -404,7 +418,7 @@ func (t *tree) visit(n *treeNode, depth int) (children [2]*treeNode, finished bo
 		return children, true
 	}
 	if n.serial > 0 && n.serial%8 == 0 || depth > 0 && depth%8 == 0 || t.best == nil {
-		t.heuristic(false)
+		t.round()
 	}
 	if t.closeByCore() {
 		return children, true
@@ -412,20 +426,23 @@ func (t *tree) visit(n *treeNode, depth int) (children [2]*treeNode, finished bo
 	return t.branch(n), true
 }
 
-// heuristic looks for plans near the fractional solution of the bundle.
-func (t *tree) heuristic(thorough bool) {
-	if thorough {
-		t.addNearColumns()
-	}
+// round looks for plans near the fractional solution of the bundle.
+func (t *tree) round() {
 	b := t.dived()
 	t.polish(b, b.rounded(0.3))
 	for _, offShare := range []float64{0.3, 0.03} {
-		if t.best != nil && t.bundle.value.bound >= t.target() {
+		if t.best != nil && t.bundle.value.bound >= t.target() || t.l.budget.exhausted() {
 			return
 		}
 		t.polish(&t.bundle, t.bundle.rounded(offShare))
 	}
-	if thorough && t.best != nil && t.bundle.value.bound < t.target() {
+}
+
+// roundNear does the same with more configurations to choose from, and from the best plan.
+func (t *tree) roundNear() {
+	t.addNearColumns()
+	t.round()
+	if t.best != nil && t.bundle.value.bound < t.target() && !t.l.budget.exhausted() {
 		t.polish(&t.bundle, t.best.picks)
 	}
 }
@@ -461,8 +478,10 @@ func (t *tree) addNearColumns() {
 	reach := 0.1 * t.bundle.value.scale / float64(max(1, len(t.l.workloads)))
 	for i := range t.l.workloads {
 		reach = t.nearest(i, reach)
+		if i%64 == 63 && !t.l.budget.spend(2*64) {
+			return
+		}
 	}
-	t.l.budget.spend(2 * len(t.l.workloads))
 }
 
 // nearest fills in near for workload i, looking for a reach with about the number
