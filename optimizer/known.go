@@ -1,6 +1,10 @@
 package optimizer
 
-import "math"
+import (
+	"math"
+
+	"github.com/poolwright/poolwright/internal/parallel"
+)
 
 // knownColumns has the configurations of a workload met so far for quick passes: cost and use of
 // each in a row.
@@ -14,19 +18,25 @@ type knownColumns struct {
 func (l *lagrangian) evaluateKnown(prices []float64) lagrangianValue {
 	v := lagrangianValue{ok: true, values: make([]float64, len(l.workloads))}
 	v.cut = cut{picks: make([]int32, len(l.workloads)), use: make([]float64, len(l.rows))}
-	for i := range l.known {
-		least, pick := l.cheapestKnown(i, prices)
-		if pick < 0 {
+	parts := make([]knownPart, len(l.workers))
+	uses := make([]float64, len(l.workers)*len(l.rows))
+	parallel.Blocks(len(l.workloads), blockSize, func(block, from, to int) {
+		part := &parts[block]
+		part.use = uses[block*len(l.rows):][:len(l.rows)]
+		for i := from; i < to && !part.none; i++ {
+			v.values[i], v.cut.picks[i] = part.add(l, i, prices)
+		}
+	})
+	for k := range parts {
+		part := &parts[k]
+		if part.none {
 			return lagrangianValue{bound: math.Inf(1)}
 		}
-		v.values[i], v.cut.picks[i] = least, pick
-		v.bound += least
-		v.scale += math.Abs(least)
-		known := &l.known[i]
-		column := known.column(pick)
-		v.cut.cost += column[0]
-		for n, r := range known.rows {
-			v.cut.use[r] += column[1+n]
+		v.bound += part.value
+		v.scale += part.scale
+		v.cut.cost += part.cost
+		for r := range v.cut.use {
+			v.cut.use[r] += part.use[r]
 		}
 	}
 	for r, row := range l.rows {
@@ -34,6 +44,30 @@ func (l *lagrangian) evaluateKnown(prices []float64) lagrangianValue {
 		v.scale += prices[r] * row.limit
 	}
 	return v
+}
+
+// knownPart sums up a block of workloads.
+type knownPart struct {
+	value, scale, cost float64
+	use                []float64
+	none               bool // some workload has no configuration
+}
+
+func (p *knownPart) add(l *lagrangian, i int, prices []float64) (least float64, pick int32) {
+	least, pick = l.cheapestKnown(i, prices)
+	if pick < 0 {
+		p.none = true
+		return least, pick
+	}
+	p.value += least
+	p.scale += math.Abs(least)
+	known := &l.known[i]
+	column := known.column(pick)
+	p.cost += column[0]
+	for n, r := range known.rows {
+		p.use[r] += column[1+n]
+	}
+	return least, pick
 }
 
 func (k *knownColumns) column(pick int32) []float64 {

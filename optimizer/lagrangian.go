@@ -3,6 +3,8 @@ package optimizer
 import (
 	"math"
 	"slices"
+
+	"github.com/poolwright/poolwright/internal/parallel"
 )
 
 // lagrangian is the relaxation of a program that prices the coupling rows:
@@ -17,7 +19,7 @@ type lagrangian struct {
 	// columns are by workload; an index into them stays valid.
 	columns [][]column
 	hashes  [][]uint64
-	store   columnStore
+	workers []worker // by block of workloads
 	// known has the columns by workload once more, for quick passes.
 	known []knownColumns
 	// narrowed counts the bounds of the node by workload that are not those of the root.
@@ -27,6 +29,19 @@ type lagrangian struct {
 	// lo and hi bound the items at the node being worked on.
 	lo, hi []int32
 }
+
+// worker prices the workloads of a block. Each block has one of its own, so that what is found does
+// not depend on how many of them work at the same time.
+type worker struct {
+	pricer pricer
+	store  columnStore
+	spent  int // effort not yet charged
+}
+
+// blockSize is the number of workloads in a block.
+const blockSize = 256
+
+func (l *lagrangian) worker(i int) *worker { return &l.workers[i/blockSize] }
 
 // effort is what a solve may still spend.
 type effort struct {
@@ -69,6 +84,7 @@ func newLagrangian(p *program, budget *effort) *lagrangian {
 	l := &lagrangian{program: p, budget: budget}
 	l.columns = make([][]column, len(p.workloads))
 	l.hashes = make([][]uint64, len(p.workloads))
+	l.workers = make([]worker, parallel.Count(len(p.workloads), blockSize))
 	l.known = make([]knownColumns, len(p.workloads))
 	l.narrowed = make([]int32, len(p.workloads))
 	l.lo = make([]int32, p.items)
@@ -134,14 +150,25 @@ const stepsPerEffort = 50
 // price solves the pricing problem of workload i. column is −1 if it has no
 // configuration; bound is then +Inf or, if the search was cut off, still valid.
 func (l *lagrangian) price(i int, prices []float64) (bound float64, index int32) {
-	w := &l.workloads[i]
+	bound, index = l.priceWithin(i, prices)
+	l.charge(l.worker(i))
+	return bound, index
+}
+
+func (l *lagrangian) charge(w *worker) {
+	l.budget.left -= w.spent
+	w.spent = 0
+}
+
+func (l *lagrangian) priceWithin(i int, prices []float64) (bound float64, index int32) {
+	w, by := &l.workloads[i], l.worker(i)
 	lo, hi := l.bounds(w)
-	answer := l.pricer.solve(w, lo, hi, prices)
-	l.budget.left -= l.pricer.steps / stepsPerEffort
+	answer := by.pricer.solve(w, lo, hi, prices)
+	by.spent += by.pricer.steps / stepsPerEffort
 	if !answer.found {
 		return answer.bound, -1
 	}
-	index, ok := l.intern(i, l.pricer.x)
+	index, ok := l.intern(i, by.pricer.x)
 	if !ok {
 		return answer.bound, -1
 	}
@@ -160,7 +187,7 @@ func (l *lagrangian) intern(i int, x []int32) (int32, bool) {
 			return int32(k), true
 		}
 	}
-	c, ok := l.store.newColumn(&l.workloads[i], x)
+	c, ok := l.worker(i).store.newColumn(&l.workloads[i], x)
 	if !ok {
 		return -1, false
 	}
@@ -215,12 +242,20 @@ type lagrangianValue struct {
 func (l *lagrangian) evaluate(prices []float64) lagrangianValue {
 	v := lagrangianValue{ok: true, values: make([]float64, len(l.workloads))}
 	v.cut.picks = make([]int32, len(l.workloads))
+	parallel.Blocks(len(l.workloads), blockSize, func(_, from, to int) {
+		for i := from; i < to; i++ {
+			v.values[i], v.cut.picks[i] = l.priceWithin(i, prices)
+			if math.IsInf(v.values[i], 1) {
+				return
+			}
+		}
+	})
+	for k := range l.workers {
+		l.charge(&l.workers[k])
+	}
 	var total runningSum
-	for i := range l.workloads {
-		bound, pick := l.price(i, prices)
-		v.values[i] = bound
-		v.cut.picks[i] = pick
-		if pick < 0 {
+	for i, bound := range v.values {
+		if v.cut.picks[i] < 0 {
 			v.ok = false
 			if math.IsInf(bound, 1) {
 				v.bound = bound

@@ -26,7 +26,7 @@ var layers = []layer{
 	{folder: "forecast", core: true},
 	{folder: "policy", core: true},
 	{folder: "optimizer/lp", core: true},
-	{folder: "optimizer", core: true, may: []string{"optimizer/lp", "queueing"}},
+	{folder: "optimizer", core: true, may: []string{"internal/parallel", "optimizer/lp", "queueing"}},
 	{folder: "optimizer/greedy", core: true, may: []string{"optimizer"}},
 	{folder: "calibration", core: true, may: []string{"queueing"}},
 	{folder: "planner", core: true, may: kernels},
