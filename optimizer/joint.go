@@ -251,9 +251,11 @@ func (j *joint) child(n *jointNode, s int, drop bool) *jointNode {
 // solve plans for the demand of a node, and finds which scenarios the plan serves.
 func (j *joint) solve(n *jointNode) (err error) {
 	if n.solution == nil {
-		if n.solution, err = Solve(j.problem.withDemand(n.demand), j.options); err != nil {
+		problem := j.problem.withDemand(n.demand)
+		if n.solution, err = Solve(problem, j.options); err != nil {
 			return err
 		}
+		j.options.Start = &Start{Problem: problem, Solution: n.solution}
 		j.options.Effort -= n.solution.Effort
 		j.stopped = n.solution.Stopped
 	}

@@ -70,11 +70,13 @@ func solvePoint(p *Problem, o Options) (*RobustSolution, error) {
 }
 
 func solveFor(p *Problem, demand []float64, o Options) (*RobustSolution, error) {
-	s, err := Solve(p.withDemand(demand), o)
+	robust := p.withDemand(demand)
+	s, err := Solve(robust, o)
 	if err != nil {
 		return nil, err
 	}
 	out := &RobustSolution{Plan: s, Demand: demand}
+	o.Start = &Start{Problem: robust, Solution: s}
 	err = out.addPoint(p, o)
 	return out, err
 }

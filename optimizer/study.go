@@ -51,6 +51,7 @@ func (s *Study) solve(p *Problem) (*Solution, error) {
 		return nil, ErrEnded
 	}
 	o := s.options
+	o.Start = &Start{Problem: s.problem, Solution: s.plan}
 	o.Effort = max(1, min(s.left, s.options.Effort/solvesOfStudy, s.most()))
 	solution, err := Solve(p, o)
 	if err != nil {

@@ -195,7 +195,13 @@ func (t *tree) firstEvaluation() (first lagrangianValue, ok bool) {
 	if !t.l.budget.spend(len(t.l.workloads)) {
 		return first, false
 	}
-	return t.l.evaluate(t.bundle.prices), true
+	first = t.l.evaluate(t.bundle.prices)
+	if t.warm != nil && first.bound < 0 {
+		// Prices of another kind of problem: without any the bound is at least 0.
+		t.warm, t.bundle.prices = nil, make([]float64, len(t.l.rows))
+		return t.firstEvaluation()
+	}
+	return first, true
 }
 
 // ensurePlan makes the first best configurations fit, whatever that costs, where the caller has

@@ -35,6 +35,7 @@ type cycle struct {
 	problem, free *optimizer.Problem
 	heldUse       *heldUse
 	solved        *optimizer.Solution
+	start         *optimizer.Start // of the solver; then of the next cycle's
 	headroom      *optimizer.Headroom
 	decision      Decision
 	stop          func() bool
@@ -84,7 +85,7 @@ func (p *Planner) Capacities(f Fleet) ([][]Size, error) {
 }
 
 func run(stages []stage, s Snapshot, m Memory, stop func() bool) (Decision, Memory, error) {
-	c := cycle{snapshot: s, fleet: s.Fleet, sizer: newSizer(m), stop: stop}
+	c := cycle{snapshot: s, fleet: s.Fleet, sizer: newSizer(m), start: m.start, stop: stop}
 	for _, st := range stages {
 		c.stage = st.name
 		if err := st.run(&c); err != nil {
@@ -93,7 +94,7 @@ func run(stages []stage, s Snapshot, m Memory, stop func() bool) (Decision, Memo
 	}
 	c.decision.At = s.Now
 	c.decision.Fleet = c.fleet
-	return c.decision, c.sizer.memory(), nil
+	return c.decision, Memory{sizes: c.sizer.memory(), start: c.start}, nil
 }
 
 // step appends to the decision's trail.

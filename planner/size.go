@@ -158,12 +158,12 @@ func (s *sizer) size(w *Workload, j int, indices []int) (Size, error) {
 }
 
 // memory is what the next cycle needs not size again.
-func (s *sizer) memory() Memory {
+func (s *sizer) memory() map[sizeKey]Size {
 	sizes := make(map[sizeKey]Size, len(s.sizings))
 	for i := range s.sizings {
 		sizes[s.sizings[i].key] = s.sizings[i].size
 	}
-	return Memory{sizes: sizes}
+	return sizes
 }
 
 // A request that finds no waiting place gets no first token at all, so a replica

@@ -23,7 +23,7 @@ func solveStage(engine lp.Engine) func(*cycle) error {
 		if err != nil {
 			return fmt.Errorf("planner: solve: %w", err)
 		}
-		c.solved = robust.Plan
+		c.solved, c.start = robust.Plan, startOf(c.free, robust)
 		c.planFor(robust.Demand)
 		solution := held.addTo(c.solved, c.held)
 		c.adopt(c.problem, solution)

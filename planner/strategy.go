@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/optimizer/greedy"
@@ -39,7 +40,17 @@ func (c *cycle) solution(p *optimizer.Problem, engine lp.Engine) (*optimizer.Rob
 }
 
 func (c *cycle) options(engine lp.Engine) optimizer.Options {
-	return optimizer.Options{RelativeGap: c.fleet.Objective.RelativeGap, Stop: c.stop, LP: engine}
+	return optimizer.Options{RelativeGap: c.fleet.Objective.RelativeGap, Stop: c.stop, LP: engine, Start: c.start}
+}
+
+// startOf is where the next cycle's search begins.
+func startOf(p *optimizer.Problem, s *optimizer.RobustSolution) *optimizer.Start {
+	planned := *p
+	planned.Workloads = slices.Clone(p.Workloads)
+	for i, demand := range s.Demand {
+		planned.Workloads[i].Demand = demand
+	}
+	return &optimizer.Start{Problem: &planned, Solution: s.Plan}
 }
 
 // explainSolution says what the solution costs and how it was made.
