@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
 	"github.com/poolwright/poolwright/internal/instance"
@@ -52,20 +51,28 @@ type cell struct {
 func (c *cell) median() float64 { return quantile(c.times, 0.5) }
 func (c *cell) p95() float64    { return quantile(c.times, 0.95) }
 
-func measureCell(s setting, workloads int, instances uint64, o optimizer.Options, limit time.Duration) (*cell, error) {
+func measureCell(s setting, workloads int, solver optimizer.Options, o options) (*cell, error) {
 	c := &cell{setting: s, workloads: workloads}
-	for seed := range instances {
-		m, err := solve(s.draw(workloads, seed), o, limit)
-		if err != nil {
+	for seed := range o.instances {
+		if err := c.measure(s.draw(workloads, seed), solver, o); err != nil {
 			return nil, err
 		}
-		c.times = append(c.times, milliseconds(m.cpu))
-		if m.Proof == optimizer.Optimal {
-			c.proven++
-		}
-		c.gap = max(c.gap, m.Gap)
 	}
 	return c, nil
+}
+
+// measure adds what one problem took.
+func (c *cell) measure(problem *optimizer.Problem, solver optimizer.Options, o options) error {
+	m, err := solve(problem, solver, o.limit)
+	if err != nil {
+		return err
+	}
+	c.times = append(c.times, milliseconds(m.cpu))
+	if m.Proof == optimizer.Optimal {
+		c.proven++
+	}
+	c.gap = max(c.gap, m.Gap)
+	return nil
 }
 
 func cellTable(title string) table.Table {
@@ -93,7 +100,7 @@ func kindsSection(_ context.Context, o options) (*section, error) {
 			all = append(all, largeShort())
 		}
 		for _, s := range all {
-			c, err := measureCell(s, workloads, o.instances, optimizer.Options{RelativeGap: relativeGap}, o.limit)
+			c, err := measureCell(s, workloads, optimizer.Options{RelativeGap: relativeGap}, o)
 			if err != nil {
 				return nil, err
 			}

@@ -130,6 +130,7 @@ type maker struct {
 func sections() []maker {
 	return []maker{
 		{"kinds", kindsSection},
+		{"warm", warmSection},
 		{"small", smallSection},
 		{"footprint", footprintSection},
 		{"greedy", greedySection},

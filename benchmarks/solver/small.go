@@ -15,7 +15,7 @@ func smallSection(_ context.Context, o options) (*section, error) {
 	proven := 1.0
 	for _, workloads := range []int{10, 20, 30} {
 		for _, s := range settings() {
-			c, err := measureCell(s, workloads, o.instances, optimizer.Options{}, o.limit)
+			c, err := measureCell(s, workloads, optimizer.Options{}, o)
 			if err != nil {
 				return nil, err
 			}

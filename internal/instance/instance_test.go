@@ -57,7 +57,7 @@ func TestKinds(t *testing.T) {
 			full, unmet, budgetPrice := 0, 0.0, 0.0
 			for seed := range uint64(seeds) {
 				problem := instance.Generate(instance.Params{Kind: kind, Workloads: 60, Pools: pools, Seed: seed})
-				plan, err := optimizer.Solve(problem, optimizer.Options{RelativeGap: 0.02, Effort: 200_000})
+				plan, err := optimizer.Solve(problem, optimizer.Options{RelativeGap: 0.005, Effort: 1_000_000})
 				require.NoError(t, err)
 				full += fullPools(problem, plan)
 				unmet += unmetShare(problem, plan) / seeds
