@@ -85,7 +85,10 @@ func (b *bundle) ascend(g goal) ascent {
 		}
 		if enough := b.enough(g); predicted <= enough {
 			// A short step predicts little whatever is missing.
-			if missing, longer := b.missing(predicted); !b.quick && missing > 3*enough && longer > 2*b.step {
+			if missing, longer := b.missing(predicted); missing > 3*enough && longer > 2*b.step {
+				if b.quick {
+					longer = min(longer, 20*b.step)
+				}
 				b.step = longer
 				continue
 			}

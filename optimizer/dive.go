@@ -9,7 +9,7 @@ import (
 // largest spread left may be, relative to the cost.
 const (
 	dives        = 12
-	divePasses   = 25
+	divePasses   = 40
 	diveShare    = 1e-5
 	diveAccuracy = 1e-3
 )
