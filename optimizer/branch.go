@@ -20,12 +20,20 @@ const probes = 8
 // none if a single configuration is left for every workload: it was offered, so that
 // nothing better is here.
 func (t *tree) branch(n *treeNode) [2]*treeNode {
-	splits := t.fractionalSplits()
+	var splits []split
+	if t.master != nil {
+		splits = t.master.splits()
+	} else {
+		splits = t.fractionalSplits()
+	}
 	if len(splits) == 0 {
 		splits = t.otherSplits()
 	}
 	slices.SortStableFunc(splits, func(a, b split) int { return cmp.Compare(b.score, a.score) })
 	splits = splits[:min(len(splits), probes)]
+	if t.master != nil {
+		return t.master.branch(n, splits)
+	}
 	var best [2]*treeNode
 	bestScore := math.Inf(-1)
 	for _, s := range splits {
@@ -44,24 +52,22 @@ func (t *tree) fractionalSplits() []split {
 	var splits []split
 	for i := range t.l.workloads {
 		if _, common := t.bundle.common(i); !common {
-			splits = append(splits, t.splitsOf(i)...)
+			splits = append(splits, t.splitsAt(i, t.bundle.fractions(i))...)
 		}
 	}
 	return splits
 }
 
-// splitsOf are the splits of workload i at its mean replicas.
-func (t *tree) splitsOf(i int) []split {
+// splitsAt are the splits of workload i at its mean replicas.
+func (t *tree) splitsAt(i int, fractions []fraction) []split {
 	w, units := &t.l.workloads[i], t.bundle.units()
 	var splits []split
 	for item := range w.items {
 		mean, least, most := 0.0, int32(math.MaxInt32), int32(0)
-		for k, weight := range t.bundle.weights {
-			if weight > 1e-9 {
-				x := t.l.columns[i][t.bundle.cuts[k].picks[i]].x[item]
-				mean += weight * float64(x)
-				least, most = min(least, x), max(most, x)
-			}
+		for _, f := range fractions {
+			x := t.l.columns[i][f.pick].x[item]
+			mean += f.share * float64(x)
+			least, most = min(least, x), max(most, x)
 		}
 		if least == most {
 			continue
@@ -118,6 +124,10 @@ func (t *tree) child(n *treeNode, s split, up bool) *treeNode {
 	c := &treeNode{prices: b.prices, step: b.step, changes: append(slices.Clone(n.changes), change)}
 	c.bound = max(n.bound, b.value.bound-b.value.values[s.workload]+bound)
 	if pick < 0 {
+		return c
+	}
+	if t.master != nil {
+		t.master.addColumn(s.workload, pick)
 		return c
 	}
 	for k := range b.cuts {

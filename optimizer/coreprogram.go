@@ -76,7 +76,7 @@ func (p *coreProgram) linear() *lp.Problem {
 	}
 	for r, row := range l.rows {
 		problem.RowLower = append(problem.RowLower, math.Inf(-1))
-		problem.RowUpper = append(problem.RowUpper, (row.limit-p.used[r])*p.unit(r))
+		problem.RowUpper = append(problem.RowUpper, (row.limit-p.used[r])*p.t.l.unit(r))
 	}
 	for g := range p.groups {
 		p.first = append(p.first, len(problem.Columns))
@@ -87,7 +87,7 @@ func (p *coreProgram) linear() *lp.Problem {
 			for n, r := range w.rows {
 				if from.use[n] != 0 {
 					column.Rows = append(column.Rows, int32(len(p.groups))+r)
-					column.Values = append(column.Values, from.use[n]*p.unit(int(r)))
+					column.Values = append(column.Values, from.use[n]*l.unit(int(r)))
 				}
 			}
 			problem.Columns = append(problem.Columns, column)
@@ -101,11 +101,6 @@ func (p *coreProgram) linear() *lp.Problem {
 func (p *coreProgram) column(g, k int) *column {
 	group := &p.groups[g]
 	return &p.t.l.columns[group.workload][group.columns[k].index]
-}
-
-// unit scales a row to coefficients around 1.
-func (p *coreProgram) unit(r int) float64 {
-	return 1 / max(1, math.Abs(p.t.l.rows[r].limit))
 }
 
 // descend solves the current node and its descendants.
@@ -150,7 +145,7 @@ func (p *coreProgram) boundAt(dual []float64) float64 {
 	var bound runningSum
 	bound.add(p.cost)
 	for r, row := range l.rows {
-		prices[r] = max(0, -dual[len(p.groups)+r]*p.unit(r))
+		prices[r] = max(0, -dual[len(p.groups)+r]*p.t.l.unit(r))
 		bound.add(prices[r] * (p.used[r] - row.limit))
 	}
 	for g := range p.groups {

@@ -38,5 +38,7 @@
 // raised by a proximal bundle method; pricing a workload is an exact search. Plans
 // come from exchanges of configurations and from linear programs over them. A gap
 // that remains is closed by enumerating all configurations that a better plan could
-// use, or else by branching on replicas.
+// use, or else by branching on replicas. Where there are few workloads, linear programs
+// over known configurations, to which pricing adds others, take the place of the bundle
+// at the nodes and choose what to branch on.
 package optimizer

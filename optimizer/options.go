@@ -40,9 +40,12 @@ type limits struct {
 	// steps limits the plain search, which suits the smallest cores, and programs
 	// the linear programs solved for one core.
 	steps, programs int
+	// rows is the number of rows of a linear program with one for each workload and limit, up
+	// to which it bounds the nodes.
+	rows int
 }
 
-func defaultLimits() *limits { return &limits{columns: 4000, steps: 3000, programs: 400} }
+func defaultLimits() *limits { return &limits{columns: 4000, steps: 3000, programs: 400, rows: 250} }
 
 // defaultEffort is some ten seconds.
 const defaultEffort = 10_000_000

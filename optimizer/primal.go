@@ -22,6 +22,8 @@ type primal struct {
 	least []float64
 	// unit is the price of a row for comparing uses; none is 0.
 	unit []float64
+	// among: only columns that this program has are tried; nil: all.
+	among *master
 }
 
 func newPrimal(b *bundle) *primal {
@@ -30,6 +32,9 @@ func newPrimal(b *bundle) *primal {
 
 // allowed says whether column k of workload i is within the bounds of the node.
 func (p *primal) allowed(i, k int) bool {
+	if p.among != nil && !p.among.has(i, k) {
+		return false
+	}
 	return p.l.narrowed[i] == 0 || p.l.fits(i, &p.l.columns[i][k])
 }
 

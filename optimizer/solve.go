@@ -242,6 +242,7 @@ func (t *tree) solve(tentative bool) result {
 		return result{best: t.best, prices: t.bundle.prices}
 	}
 	t.floor = math.Inf(1)
+	defer t.closeMaster()
 	if t.root() && (t.best != nil || !tentative) {
 		t.run()
 	}

@@ -19,6 +19,8 @@ type tree struct {
 	whole  bool    // costs are whole numbers
 	engine lp.Engine
 	limits *limits
+	// master bounds the nodes where there are few rows; nil elsewhere.
+	master *master
 
 	best *assignment
 	// floor is the least bound of the nodes given up because nothing better than
@@ -174,15 +176,28 @@ func (t *tree) root() bool {
 		return false
 	}
 	t.ensurePlan()
-	for _, search := range []func(){t.round, t.roundNear, t.dive} {
-		if t.bundle.value.bound < t.target() && !t.l.budget.exhausted() {
-			search()
-		}
-	}
+	t.findPlans()
 	if t.l.budget.exhausted() || !t.finishExactly() {
 		t.push(nil)
+		if t.small() {
+			t.master = t.newMaster()
+		}
 	}
 	return true
+}
+
+// small says whether the program has few rows, one for each workload and limit.
+func (t *tree) small() bool { return len(t.l.workloads)+len(t.l.rows) <= t.limits.rows }
+
+// findPlans looks for plans at the root until one is good enough. Where nodes are quick, more than a
+// first one is left to them.
+func (t *tree) findPlans() {
+	for k, search := range []func(){t.round, t.roundNear, t.dive} {
+		if t.bundle.value.bound >= t.target() || t.l.budget.exhausted() || k > 0 && t.small() && t.best != nil {
+			return
+		}
+		search()
+	}
 }
 
 // firstEvaluation is that at the prices to start from; ok is false if the effort is spent.
@@ -410,7 +425,7 @@ func (t *tree) enter(n *treeNode) (restore func()) {
 // visit bounds a node, and closes it or returns its children. It returns false if
 // the effort ran out before. depth is that of the plunge still to go.
 func (t *tree) visit(n *treeNode, depth int) (children [2]*treeNode, finished bool) {
-	switch t.ascend(goal{target: t.target(), hopeless: math.Inf(1), passes: nodePasses, precision: 3e-3}) {
+	switch t.raise() {
 	case infeasible:
 		return children, true
 	case interrupted:
@@ -423,13 +438,34 @@ func (t *tree) visit(n *treeNode, depth int) (children [2]*treeNode, finished bo
 		t.floor = min(t.floor, n.bound)
 		return children, true
 	}
-	if n.serial > 0 && n.serial%8 == 0 || depth > 0 && depth%8 == 0 || t.best == nil {
+	switch {
+	case t.master != nil:
+		t.master.plan()
+	case n.serial > 0 && n.serial%8 == 0 || depth > 0 && depth%8 == 0 || t.best == nil:
 		t.round()
 	}
 	if t.closeByCore() {
 		return children, true
 	}
 	return t.branch(n), true
+}
+
+// raise raises the bound at a node.
+func (t *tree) raise() ascent {
+	if t.master != nil {
+		if outcome, ok := t.master.raise(); ok {
+			return outcome
+		}
+		t.closeMaster()
+	}
+	return t.ascend(goal{target: t.target(), hopeless: math.Inf(1), passes: nodePasses, precision: 3e-3})
+}
+
+func (t *tree) closeMaster() {
+	if t.master != nil {
+		t.master.solver.Close()
+		t.master = nil
+	}
 }
 
 // round looks for plans near the fractional solution of the bundle.
