@@ -16,9 +16,9 @@ const (
 
 // dived is a bundle over known configurations in which the undecided workloads that matter most
 // are fixed, one after the other, and the prices after each adapted to what that leaves for the
-// others. A workload of hundreds of replicas rarely fits by itself, but the many small ones around
+// others; offShare is that of nearest. A workload of hundreds of replicas rarely fits by itself, but the many small ones around
 // it make up for it at little cost.
-func (t *tree) dived() *bundle {
+func (t *tree) dived(offShare float64) *bundle {
 	l := t.l
 	b := &bundle{l: l, scale: t.bundle.scale, prices: slices.Clone(t.bundle.prices), value: t.bundle.value, step: t.bundle.step, quick: true}
 	for k := range t.bundle.cuts {
@@ -39,7 +39,7 @@ func (t *tree) dived() *bundle {
 		}
 		o := &open[0]
 		o.choices = b.aroundMean(o.workload, o.fractions)
-		b.fix(o.workload, b.nearest(o, make([]float64, len(l.rows)), units, 0.1))
+		b.fix(o.workload, b.nearest(o, make([]float64, len(l.rows)), units, offShare))
 		if b.ascend(goal{target: math.Inf(1), hopeless: math.Inf(1), passes: divePasses, precision: diveAccuracy}) == infeasible {
 			break
 		}

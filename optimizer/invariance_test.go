@@ -240,59 +240,73 @@ func ranks(p *Problem, s *Solution) []float64 {
 	return append(out, s.Objective)
 }
 
-func TestMoreCapacityNeverCostsMore(t *testing.T) {
-	for seed := range uint64(300) {
-		r := rand.New(rand.NewPCG(seed, 5))
-		p := randomSmall(r)
-		before := ranks(p, solve(t, p, Options{}))
-		more := clone(p)
-		more.Pools[r.IntN(len(p.Pools))].Capacity += 1 + r.IntN(4)
-		for k := range more.Quotas {
-			more.Quotas[k].Capacity += r.IntN(2)
+// changes are those of a problem that may only lower its optimum, or, with exact, scale it.
+var changes = []struct {
+	name  string
+	exact bool
+	apply func(r *rand.Rand, p *Problem) (factor float64)
+}{
+	{"more capacity", false, func(r *rand.Rand, p *Problem) float64 {
+		p.Pools[r.IntN(len(p.Pools))].Capacity += 1 + r.IntN(4)
+		for k := range p.Quotas {
+			p.Quotas[k].Capacity += r.IntN(2)
 		}
-		if after := ranks(more, solve(t, more, Options{})); lexicographicallyLess(before, after) {
-			t.Fatalf("seed %d: more capacity raised %v to %v\n%+v", seed, before, after, p)
-		}
-	}
-}
-
-func TestLessDemandNeverCostsMore(t *testing.T) {
-	for seed := range uint64(300) {
-		r := rand.New(rand.NewPCG(seed, 6))
-		p := randomSmall(r)
-		before := ranks(p, solve(t, p, Options{}))
-		less := clone(p)
-		w := &less.Workloads[r.IntN(len(p.Workloads))]
-		w.Demand *= r.Float64()
-		if after := ranks(less, solve(t, less, Options{})); lexicographicallyLess(before, after) {
-			t.Fatalf("seed %d: less demand raised %v to %v\n%+v", seed, before, after, p)
-		}
-	}
-}
-
-func TestObjectiveScalesWithPrices(t *testing.T) {
-	for seed := range uint64(200) {
-		r := rand.New(rand.NewPCG(seed, 7))
-		p := randomSmall(r)
+		return 1
+	}},
+	{"less demand", false, func(r *rand.Rand, p *Problem) float64 {
+		p.Workloads[r.IntN(len(p.Workloads))].Demand *= r.Float64()
+		return 1
+	}},
+	{"other prices", true, func(r *rand.Rand, p *Problem) float64 {
 		factor := math.Exp(3 * r.NormFloat64())
-		scaled := clone(p)
-		scaled.BudgetPerHour *= factor
-		for i := range scaled.Workloads {
-			w := &scaled.Workloads[i]
-			w.UnmetPenalty *= factor
-			for j := range w.Variants {
-				v := &w.Variants[j]
-				v.SwitchUp *= factor
-				v.SwitchDown *= factor
-				for k := range v.Placements {
-					v.Placements[k].PricePerHour *= factor
-				}
+		p.scalePrices(factor)
+		return factor
+	}},
+}
+
+func (p *Problem) scalePrices(factor float64) {
+	p.BudgetPerHour *= factor
+	for i := range p.Workloads {
+		w := &p.Workloads[i]
+		w.UnmetPenalty *= factor
+		for j := range w.Variants {
+			v := &w.Variants[j]
+			v.SwitchUp *= factor
+			v.SwitchDown *= factor
+			for k := range v.Placements {
+				v.Placements[k].PricePerHour *= factor
 			}
 		}
-		want, got := ranks(p, solve(t, p, Options{})), ranks(scaled, solve(t, scaled, Options{}))
-		got[len(got)-1] /= factor
-		if lexicographicallyLess(got, want) || lexicographicallyLess(want, got) {
-			t.Fatalf("seed %d: prices times %g: %v, want %v", seed, factor, got, want)
-		}
 	}
+}
+
+// checkChange solves a random problem before and after a change.
+func checkChange(t *testing.T, seed uint64, kind int) {
+	t.Helper()
+	change := changes[kind%len(changes)]
+	r := rand.New(rand.NewPCG(seed, 5+uint64(kind%len(changes))))
+	p := randomSmall(r)
+	changed := clone(p)
+	factor := change.apply(r, changed)
+	before, after := ranks(p, solve(t, p, Options{})), ranks(changed, solve(t, changed, Options{}))
+	after[len(after)-1] /= factor
+	if lexicographicallyLess(before, after) || change.exact && lexicographicallyLess(after, before) {
+		t.Fatalf("seed %d: %s turned %v into %v\n%+v", seed, change.name, before, after, p)
+	}
+}
+
+func TestChangesNeverCostMore(t *testing.T) {
+	for kind, change := range changes {
+		t.Run(change.name, func(t *testing.T) {
+			for seed := range uint64(250) {
+				checkChange(t, seed, kind)
+			}
+		})
+	}
+}
+
+// FuzzChangesNeverCostMore looks further than the test.
+func FuzzChangesNeverCostMore(f *testing.F) {
+	f.Add(uint64(1000), uint8(0))
+	f.Fuzz(func(t *testing.T, seed uint64, kind uint8) { checkChange(t, seed, int(kind)) })
 }

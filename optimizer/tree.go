@@ -468,15 +468,15 @@ func (t *tree) closeMaster() {
 	}
 }
 
-// round looks for plans near the fractional solution of the bundle.
+// round looks for plans near the fractional solution of the bundle, by dives that fix workloads with
+// more or with less attention to the use of rows.
 func (t *tree) round() {
-	b := t.dived()
-	t.polish(b, b.rounded(0.3))
-	for _, offShare := range []float64{0.3, 0.03} {
+	for _, offShare := range []float64{0.1, 0.5, 0.02} {
+		b := t.dived(offShare)
+		t.polish(b, b.rounded(0.3))
 		if t.best != nil && t.bundle.value.bound >= t.target() || t.l.budget.exhausted() {
 			return
 		}
-		t.polish(&t.bundle, t.bundle.rounded(offShare))
 	}
 }
 
