@@ -80,7 +80,7 @@ func (l *lagrangian) cheapestKnown(i int, prices []float64) (least float64, pick
 	known := &l.known[i]
 	least, pick = math.Inf(1), -1
 	from, to := int32(0), int32(len(l.columns[i]))
-	if l.fixed != nil && l.fixed[i] >= 0 {
+	if len(l.fixed) > 0 && l.fixed[i] >= 0 {
 		from, to = l.fixed[i], l.fixed[i]+1
 	}
 	for k := from; k < to; k++ {
