@@ -169,13 +169,12 @@ func failed(bound float64) ascent {
 
 // enough is the predicted increase that is not worth a pass.
 func (b *bundle) enough(g goal) float64 {
-	least := 1e-11 * b.value.scale
-	if !math.IsInf(g.target, 1) {
-		least = max(least, g.precision*(g.target-b.value.bound))
-	} else {
-		least = max(least, g.precision*1e-2*math.Abs(b.value.bound))
+	// Beside a plan that is far off every increase would look small.
+	missing := 1e-2 * b.value.scale
+	if math.IsInf(g.target, 1) {
+		missing = 1e-2 * math.Abs(b.value.bound)
 	}
-	return least
+	return max(1e-11*b.value.scale, g.precision*min(missing, g.target-b.value.bound))
 }
 
 // add appends a cut and drops what has not been in use when there are too many.

@@ -119,6 +119,9 @@ const (
 	moneyStage stageKind = iota
 	unmetStage
 	shortfallStage
+	// weighedStage: money, with a price of unmet demand that grows with its priority. It settles
+	// nothing, but the plan is a good one for the stages that do.
+	weighedStage
 )
 
 // unit is what gaps of the stage are relative to: the demand of the priority. It is
@@ -140,12 +143,46 @@ func (s *stage) unit(p *Problem) float64 {
 func newProgram(p *Problem, packings []packing, s stage) *program {
 	b := &programBuilder{problem: p, stage: s, program: &program{}, packings: packings, unmetRows: map[int]int32{}, quotasOf: map[string][]int{}}
 	b.addRows()
+	if s.kind == weighedStage {
+		b.weights = weights(p)
+	}
 	b.program.workloads = make([]workload, len(p.Workloads))
 	for i := range p.Workloads {
 		b.addWorkload(&p.Workloads[i], &b.program.workloads[i])
 	}
 	b.program.tightenRows()
 	return b.program
+}
+
+// weightRatio is that of the weights of a priority and the next one.
+const weightRatio = 30
+
+// weights are prices of unmet demand by priority: the least is well above what any workload pays for
+// a request/s on its dearest variant.
+func weights(p *Problem) map[int]float64 {
+	weight := 1.0
+	var priorities []int
+	for i := range p.Workloads {
+		w := &p.Workloads[i]
+		if w.Penalized {
+			continue
+		}
+		priorities = append(priorities, w.Priority)
+		for j, price := range w.prices() {
+			if !math.IsInf(price, 1) {
+				weight = max(weight, price+w.Variants[j].SwitchUp/w.MixCapacity(j))
+			}
+		}
+	}
+	slices.Sort(priorities)
+	priorities = slices.Compact(priorities)
+	slices.Reverse(priorities)
+	all := make(map[int]float64, len(priorities))
+	for _, priority := range priorities {
+		weight *= weightRatio
+		all[priority] = weight
+	}
+	return all
 }
 
 type programBuilder struct {
@@ -160,6 +197,9 @@ type programBuilder struct {
 	budgetRow int32
 	unmetRows map[int]int32
 	shortfall int32
+
+	// weights are prices of unmet demand by priority in a weighed stage.
+	weights map[int]float64
 
 	variants slab[variant]
 	places   slab[place]
@@ -224,7 +264,7 @@ func (b *programBuilder) addWorkload(from *Workload, w *workload) {
 	w.least, w.most = int32(from.MinReplicas), upper(from.MaxReplicas)
 	w.single = from.Mixing == Single
 	w.firstItem = b.program.items
-	if b.stage.kind == moneyStage {
+	if b.stage.kind == moneyStage || b.stage.kind == weighedStage {
 		w.money = 1
 	}
 	b.setUnmet(from, w)
@@ -262,6 +302,8 @@ func (b *programBuilder) setUnmet(from *Workload, w *workload) {
 		w.unmetCost = math.Inf(1)
 	case b.stage.kind == unmetStage && from.Priority == b.stage.priority:
 		w.unmetCost = 1
+	case b.stage.kind == weighedStage:
+		w.unmetCost = b.weights[from.Priority]
 	}
 	if w.unmetCost == 0 && w.unmetRow == none {
 		w.demand = 0

@@ -73,6 +73,7 @@ func (s *solver) stages() {
 	s.plan = make([]int32, s.program.items)
 	settled := stage{kind: shortfallStage, elastic: true, settled: map[int]float64{}}
 	s.settleShortfall(&settled)
+	weighed := s.weigh(settled)
 	settled.kind = unmetStage
 	for _, priority := range priorities {
 		settled.priority = priority
@@ -82,6 +83,60 @@ func (s *solver) stages() {
 	}
 	settled.kind, settled.priority = moneyStage, 0
 	s.run(settled, false)
+	if s.budget.stopped && s.better(weighed, s.plan, priorities) {
+		s.plan = weighed
+	}
+}
+
+// weigh makes a plan for all priorities at once, for the case that there is no time to settle one
+// after the other.
+func (s *solver) weigh(at stage) []int32 {
+	if s.options.Stop == nil {
+		return s.plan
+	}
+	before := s.plan
+	at.kind = weighedStage
+	s.run(at, false)
+	weighed := s.plan
+	s.plan = before
+	return weighed
+}
+
+// better says whether plan a leaves less unmet than b, priority by priority, by more than the gap
+// asked for.
+func (s *solver) better(a, b []int32, priorities []int) bool {
+	for _, priority := range priorities {
+		at := stage{kind: unmetStage, priority: priority}
+		allowed := s.options.searchGap() * at.unit(&s.canonical.Problem)
+		unmetA, unmetB := s.unmet(a, priority), s.unmet(b, priority)
+		if math.Abs(unmetA-unmetB) > allowed || unmetB == 0 && unmetA > 0 {
+			return unmetA < unmetB
+		}
+	}
+	return false
+}
+
+// unmet is the demand of a priority that a plan leaves.
+func (s *solver) unmet(plan []int32, priority int) float64 {
+	var total runningSum
+	var counts []int
+	item := 0
+	for i := range s.canonical.Workloads {
+		w := &s.canonical.Workloads[i]
+		counts = counts[:0]
+		for j := range w.Variants {
+			n := 0
+			for range w.Variants[j].Placements {
+				n += int(plan[item])
+				item++
+			}
+			counts = append(counts, n)
+		}
+		if !w.Penalized && w.Priority == priority {
+			total.add(w.Unmet(counts))
+		}
+	}
+	return total.total()
 }
 
 // priorities are those of workloads whose unmet demand has no price, increasing.
@@ -128,23 +183,31 @@ func (s *solver) allowed(level Level, unit float64) float64 {
 
 // reachedLevels are the levels as the final plan keeps them.
 func (s *solver) reachedLevels(plan []Allocation) []Level {
-	for k := range s.levels {
-		level := &s.levels[k]
+	var levels []Level
+	for _, level := range s.levels {
 		if level.Priority == 0 {
-			continue
+			levels = append(levels, level)
 		}
+	}
+	for _, priority := range s.priorities() {
 		var unmet, demand runningSum
 		for i, from := range s.canonical.workloads {
-			if w := &s.canonical.Workloads[i]; !w.Penalized && w.Priority == level.Priority {
+			if w := &s.canonical.Workloads[i]; !w.Penalized && w.Priority == priority {
 				unmet.add(plan[from].Unmet)
 				demand.add(w.Demand)
 			}
 		}
-		level.Unmet = unmet.total()
-		level.Bound = min(level.Bound, level.Unmet)
+		level := Level{Priority: priority, Unmet: unmet.total()}
+		if level.Unmet == 0 {
+			continue
+		}
+		if k := slices.IndexFunc(s.levels, func(l Level) bool { return l.Priority == priority }); k >= 0 {
+			level.Bound = min(s.levels[k].Bound, level.Unmet)
+		}
 		level.Gap = (level.Unmet - level.Bound) / demand.total()
+		levels = append(levels, level)
 	}
-	return slices.DeleteFunc(s.levels, func(l Level) bool { return l.Unmet == 0 })
+	return levels
 }
 
 func (s *solver) addLevel(priority int, level Level) {
@@ -172,6 +235,7 @@ func (s *solver) run(at stage, tentative bool) {
 	budget := s.budget.share(at.kind != moneyStage || tentative)
 	l := newLagrangian(s.program, budget)
 	t := newTree(l, s.options)
+	t.hasty = at.kind == weighedStage
 	t.unit, t.whole = at.unit(&s.canonical.Problem), at.kind == shortfallStage
 	if before != nil {
 		t.start = s.carryOver(before)
@@ -243,7 +307,7 @@ func (t *tree) solve(tentative bool) result {
 	}
 	t.floor = math.Inf(1)
 	defer t.closeMaster()
-	if t.root() && (t.best != nil || !tentative) {
+	if t.root() && !t.hasty && (t.best != nil || !tentative) {
 		t.run()
 	}
 	prices := t.rootPrices

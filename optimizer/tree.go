@@ -17,6 +17,7 @@ type tree struct {
 	gap    float64
 	unit   float64 // what the gap is relative to; 0: the objective
 	whole  bool    // costs are whole numbers
+	hasty  bool    // the plans found at the root will do
 	engine lp.Engine
 	limits *limits
 	// master bounds the nodes where there are few rows; nil elsewhere.
@@ -229,6 +230,7 @@ func (t *tree) ensurePlan() {
 	defer func() { t.l.budget.grace = false }()
 	p := newPrimal(&t.bundle)
 	if a := p.start(t.bundle.value.cut.picks); p.repair(a) {
+		p.improveOne(a)
 		t.offer(a)
 	}
 }
@@ -260,22 +262,28 @@ func (t *tree) chooseStart() {
 	if norm == 0 {
 		return
 	}
+	var best []float64
+	known := t.bundle.value.bound
 	for multiple := 1e-3; multiple < 200; multiple *= math.Sqrt(10) {
 		prices := make([]float64, len(t.start))
 		for r, price := range t.start {
 			prices[r] = price * multiple / norm
 		}
-		if !t.l.budget.spend(len(t.l.workloads)) {
-			return
-		}
-		v := t.l.evaluate(prices)
+		v := t.l.evaluateKnown(prices)
+		t.l.budget.left -= len(t.l.workloads) / quickShare
 		if !v.ok {
 			return
 		}
 		t.bundle.add(v.cut)
-		if v.bound > t.bundle.value.bound {
-			t.bundle.prices, t.bundle.value = prices, v
+		if v.bound > known {
+			best, known = prices, v.bound
 		}
+	}
+	if best == nil || !t.l.budget.spend(len(t.l.workloads)) {
+		return
+	}
+	if v := t.l.evaluate(best); v.ok && v.bound > t.bundle.value.bound {
+		t.bundle.prices, t.bundle.value = best, v
 	}
 }
 
