@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	testflag "flag"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -200,10 +201,15 @@ func engines() []lp.Engine {
 	return all
 }
 
+// times says how many times as many random problems are compared with brute force, as in
+//
+//	go test -run BruteForce ./optimizer -args -times 10
+var times = testflag.Int("times", 1, "compare so many times as many random problems with brute force")
+
 func TestSolveEqualsBruteForce(t *testing.T) {
 	for _, engine := range engines() {
 		t.Run(engine.Name(), func(t *testing.T) {
-			compareWithBruteForce(t, 1500, Options{LP: engine})
+			compareWithBruteForce(t, 1000**times, Options{LP: engine})
 		})
 	}
 }
@@ -221,14 +227,14 @@ func TestEveryPathEqualsBruteForce(t *testing.T) {
 		{"few", limits{columns: 20, steps: 3, programs: 2}},
 	} {
 		t.Run(path.name, func(t *testing.T) {
-			compareWithBruteForce(t, 500, Options{limits: &path.limits})
+			compareWithBruteForce(t, 150**times, Options{limits: &path.limits})
 		})
 	}
 }
 
 // Shapes and phases together, in every workload that may have them.
 func TestRoutedWorkloadsEqualBruteForce(t *testing.T) {
-	compare(t, 102_000, 700, Options{}, func(r *rand.Rand) *Problem {
+	compare(t, 102_000, 200**times, Options{}, func(r *rand.Rand) *Problem {
 		p := randomSmall(r)
 		for i := range p.Workloads {
 			routeAll(r, &p.Workloads[i])

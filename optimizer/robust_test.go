@@ -119,7 +119,7 @@ func TestRobustEqualsBruteForce(t *testing.T) {
 	}
 	for service, name := range map[Service]string{All: "all", Each: "each", Joint: "joint"} {
 		t.Run(name, func(t *testing.T) {
-			for seed, solved := uint64(0), 0; solved < 300; seed++ {
+			for seed, solved := uint64(0), 0; solved < 100**times; seed++ {
 				random := rand.New(rand.NewPCG(seed, 2))
 				p := randomSmall(random)
 				r := &Robustness{Scenarios: randomScenarios(random, p), Service: service, Probability: 0.3 + 0.7*random.Float64()}

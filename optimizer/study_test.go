@@ -228,7 +228,7 @@ func (b *brute) weigh(use []float64, r Relief) float64 {
 
 func TestIncreaseEqualsBruteForce(t *testing.T) {
 	verdicts := map[Verdict]int{}
-	for seed := range uint64(150) {
+	for seed := range uint64(150 * *times) {
 		random := rand.New(rand.NewPCG(seed, 8))
 		p := randomSmall(random)
 		weights := make([]float64, len(p.Pools))
