@@ -52,7 +52,7 @@ func (t *tree) closeByCore() bool {
 		t.coreReach = min(t.coreReach, 0.8*(t.target()-c.base))
 		return false
 	}
-	if !c.empty && !c.search() && (t.master != nil || !c.solveProgram(t.limits.programs)) {
+	if !c.empty && !c.search() && !c.solveProgram(t.limits.programs) {
 		// Its descendants have smaller cores.
 		t.coreLimit = c.columns / 2
 		return false

@@ -224,6 +224,7 @@ func TestEveryPathEqualsBruteForce(t *testing.T) {
 		{"programs", limits{columns: 4000, programs: 1e6}},
 		{"branching", limits{}},
 		{"master", limits{rows: 1e6}},
+		{"cuts", limits{columns: 4000, programs: 1e6, rows: 1e6}},
 		{"few", limits{columns: 20, steps: 3, programs: 2}},
 	} {
 		t.Run(path.name, func(t *testing.T) {

@@ -182,10 +182,14 @@ func (t *tree) root() bool {
 		t.push(nil)
 		if t.small() {
 			t.master = t.newMaster()
+			t.coreLimit = min(t.coreLimit, smallCore)
 		}
 	}
 	return true
 }
+
+// smallCore is the size of a core that closes a node sooner than further splits where these are quick.
+const smallCore = 500
 
 // small says whether the program has few rows, one for each workload and limit.
 func (t *tree) small() bool { return len(t.l.workloads)+len(t.l.rows) <= t.limits.rows }
@@ -452,7 +456,7 @@ func (t *tree) visit(n *treeNode, depth int) (children [2]*treeNode, finished bo
 	case n.serial > 0 && n.serial%8 == 0 || depth > 0 && depth%8 == 0 || t.best == nil:
 		t.round()
 	}
-	if t.closeByCore() {
+	if (t.master == nil || depth <= 0) && t.closeByCore() {
 		return children, true
 	}
 	return t.branch(n), true

@@ -97,6 +97,9 @@ func (s *clpSolver) SetRow(row int, lower, upper float64) {
 // AddColumns implements Solver.
 func (s *clpSolver) AddColumns(columns []Column) { s.given.add(columns) }
 
+// Multipliers implements Solver. Clp's C interface does not tell.
+func (s *clpSolver) Multipliers(int) []float64 { return nil }
+
 // Err implements Solver.
 func (s *clpSolver) Err() error { return s.given.refused }
 

@@ -82,6 +82,11 @@ type Solver interface {
 	Err() error
 	// Solve runs at most limit pivots; 0 = the engine's own limit.
 	Solve(limit int) Solution
+	// Multipliers returns, for a basic column of an optimal solution, those of the rows
+	// whose sum has coefficient 1 in the column and 0 in the other basic ones: a row of
+	// the simplex tableau. It returns nil for other columns, or if the engine does not
+	// tell.
+	Multipliers(column int) []float64
 	// Close frees what the solver holds outside Go. Closing twice is harmless; no
 	// other call may follow.
 	Close()

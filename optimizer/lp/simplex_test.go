@@ -87,6 +87,42 @@ func TestInverse(t *testing.T) {
 	}
 }
 
+// Rows combined by the multipliers of a basic column have coefficient 1 in it and 0 in the other
+// basic columns.
+func TestMultipliers(t *testing.T) {
+	basic := 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 8))
+		p := feasibleProblem(r, 1+r.IntN(8), 1+r.IntN(20))
+		solver := load(t, Simplex(), p)
+		if solver.Solve(0).Status != Optimal {
+			continue
+		}
+		for j := range p.Columns {
+			u := solver.Multipliers(j)
+			if u == nil {
+				continue
+			}
+			basic++
+			for k := range p.Columns {
+				sum, want := 0.0, 0.0
+				for n, i := range p.Columns[k].Rows {
+					sum += u[i] * p.Columns[k].Values[n]
+				}
+				if j == k {
+					want = 1
+				} else if solver.Multipliers(k) == nil {
+					continue
+				}
+				requireClose(t, "coefficient", sum, want)
+			}
+		}
+	}
+	if basic < 100 {
+		t.Fatalf("only %d basic columns", basic)
+	}
+}
+
 func TestStatusNames(t *testing.T) {
 	for status, want := range map[Status]string{
 		Optimal: "optimal", Infeasible: "infeasible", Unbounded: "unbounded", IterationLimit: "iteration limit",
