@@ -76,6 +76,14 @@ func (s *solver) stages() {
 	weighed := s.weigh(settled)
 	settled.kind = unmetStage
 	for _, priority := range priorities {
+		if s.budget.exhausted() {
+			// No time to settle it: what the best plan so far leaves has to do.
+			if s.better(weighed, s.plan, priorities) {
+				s.plan = weighed
+			}
+			settled.settled[priority] = s.unmet(s.plan, priority)
+			continue
+		}
 		settled.priority = priority
 		level := s.settle(settled)
 		settled.settled[priority] = s.allowed(level, settled.unit(&s.canonical.Problem))
@@ -91,9 +99,6 @@ func (s *solver) stages() {
 // weigh makes a plan for all priorities at once, for the case that there is no time to settle one
 // after the other.
 func (s *solver) weigh(at stage) []int32 {
-	if s.options.Stop == nil {
-		return s.plan
-	}
 	before := s.plan
 	at.kind = weighedStage
 	s.run(at, false)
