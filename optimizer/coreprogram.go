@@ -42,15 +42,15 @@ func (c *core) solveProgram(limit int) bool {
 	return p.load() && p.descend()
 }
 
-// diveColumns and divePrograms limit the search for plans over near columns.
+// nearCoreColumns and nearCorePrograms limit the search for plans over near columns.
 const (
-	diveColumns  = 8000
-	divePrograms = 100
+	nearCoreColumns  = 8000
+	nearCorePrograms = 100
 )
 
-// dive looks for plans among the near columns of every workload and those of the
+// solveNear looks for plans among the near columns of every workload and those of the
 // best plan, by the same search as for a core but without a claim to be complete.
-func (t *tree) dive() {
+func (t *tree) solveNear() {
 	c := &core{t: t, base: t.bundle.value.bound, prices: t.bundle.prices}
 	c.picks = make([]int32, len(t.l.workloads))
 	c.used = make([]float64, len(t.l.rows))
@@ -68,8 +68,8 @@ func (t *tree) dive() {
 		}
 		c.columns += c.addGroup(g)
 	}
-	if c.columns <= diveColumns && len(c.groups) > 0 {
-		c.solveProgram(divePrograms)
+	if c.columns <= nearCoreColumns && len(c.groups) > 0 {
+		c.solveProgram(nearCorePrograms)
 	}
 }
 

@@ -197,7 +197,7 @@ func (t *tree) small() bool { return len(t.l.workloads)+len(t.l.rows) <= t.limit
 // findPlans looks for plans at the root until one is good enough. Where nodes are quick, more than a
 // first one is left to them.
 func (t *tree) findPlans() {
-	for k, search := range []func(){t.round, t.roundNear, t.dive} {
+	for k, search := range []func(){t.round, t.roundNear, t.solveNear} {
 		if t.bundle.value.bound >= t.target() || t.l.budget.exhausted() || k > 0 && t.small() && t.best != nil {
 			return
 		}
