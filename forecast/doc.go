@@ -1,0 +1,14 @@
+// Package forecast predicts demand at the time when new capacity becomes ready, with
+// an upper band.
+//
+// A [State] is what is remembered of one workload. [Config.Observe] adds a sample and
+// returns the next state; [Config.Predict] says what to expect one horizon ahead. Both
+// are pure: a state is never changed, the next one shares with it what stayed the same.
+//
+// # Duties of the caller
+//
+// It keeps the state of each workload, and gives samples in order of time. What is not
+// known is not given: a gap is a gap, never zero.
+//
+// Rates are in requests per second.
+package forecast
