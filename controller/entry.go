@@ -1,0 +1,30 @@
+package controller
+
+import "github.com/poolwright/poolwright/planner"
+
+// Entry is one cycle of the loop: what was known, what was decided and what became of it.
+type Entry struct {
+	// Sequence counts the cycles from 1, across restarts where a ledger is kept.
+	Sequence uint64
+	Snapshot planner.Snapshot
+	Decision planner.Decision
+	// Dropped are the changes of the decision that were not carried out.
+	Dropped []Drop
+	// Failure of carrying out the rest; empty = none.
+	Failure string
+}
+
+// Drop is a change that revalidation took out of a decision.
+type Drop struct {
+	Change Change
+	Reason string
+}
+
+// Ledger keeps what was decided and from what. It is for one goroutine.
+type Ledger interface {
+	// Checkpoint is called before a cycle is planned. It returns the memory to plan with:
+	// the one given or, where that was written down now, the one read back.
+	Checkpoint(m planner.Memory) (planner.Memory, error)
+	// Append adds the entry of a cycle. Its sequence number is the last one's plus 1.
+	Append(e Entry) error
+}
