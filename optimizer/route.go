@@ -21,6 +21,9 @@ func (w *Workload) routed() bool {
 // plan goes by its dual. What the engine finds no routing for counts as unserved.
 func (w *Workload) route(counts []int) (unmet float64, shares [][]float64) {
 	r := newRouteProgram(w, counts)
+	if slices.Max(r.replicas) == 0 {
+		return w.Demand, r.restore(r.shares(nil))
+	}
 	shares, served := r.balance()
 	if !served {
 		unmet, shares = r.serveMost(r.replicas)

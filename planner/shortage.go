@@ -95,6 +95,8 @@ func (c *cycle) quotaName(q int) string {
 // price, or of no use alone.
 func (c *cycle) unstopped(w *Workload) string {
 	switch {
+	case c.fleet.Objective.Strategy != Optimal && c.solved.Stopped:
+		return "timeLimit"
 	case c.fleet.Objective.Strategy != Optimal:
 		return "strategy"
 	case w.Penalized:

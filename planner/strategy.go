@@ -27,9 +27,9 @@ func (c *cycle) solution(p *optimizer.Problem, engine lp.Engine) (*optimizer.Rob
 	var err error
 	switch o := &c.fleet.Objective; o.Strategy {
 	case InfernoGreedy:
-		s, err = greedy.Inferno(p, o.Greedy)
+		s, err = greedy.Inferno(p, o.Greedy, c.stop)
 	case Kthena:
-		s, err = greedy.Kthena(p, greedy.DefaultExpansionRate)
+		s, err = greedy.Kthena(p, greedy.DefaultExpansionRate, c.stop)
 	case Optimal:
 		return optimizer.SolveRobust(p, c.freeRobustness(), c.options(engine))
 	}

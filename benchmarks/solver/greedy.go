@@ -18,14 +18,14 @@ type strategy struct {
 func strategies() []strategy {
 	var all []strategy
 	inferno := func(name string, o greedy.Options) {
-		all = append(all, strategy{name, func(p *optimizer.Problem) (*optimizer.Solution, error) { return greedy.Inferno(p, o) }})
+		all = append(all, strategy{name, func(p *optimizer.Problem) (*optimizer.Solution, error) { return greedy.Inferno(p, o, nil) }})
 	}
 	for saturation := greedy.None; saturation <= greedy.RoundRobin; saturation++ {
 		inferno(saturation.String(), greedy.Options{Saturation: saturation})
 	}
 	inferno("PriorityExhaustive, delayed", greedy.Options{Saturation: greedy.PriorityExhaustive, DelayedBestEffort: true})
 	return append(all, strategy{"Kthena", func(p *optimizer.Problem) (*optimizer.Solution, error) {
-		return greedy.Kthena(p, greedy.DefaultExpansionRate)
+		return greedy.Kthena(p, greedy.DefaultExpansionRate, nil)
 	}})
 }
 

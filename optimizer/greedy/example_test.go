@@ -20,7 +20,7 @@ func ExampleInferno() {
 			},
 		}},
 	}
-	plan, err := greedy.Inferno(problem, greedy.Options{Saturation: greedy.PriorityExhaustive})
+	plan, err := greedy.Inferno(problem, greedy.Options{Saturation: greedy.PriorityExhaustive}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -48,18 +48,24 @@ func (s Saturation) String() string {
 	return fmt.Sprintf("Saturation(%d)", int(s))
 }
 
-// Inferno plans by the greedy of the inferno family. It returns an error only if
-// the problem or the options are not valid.
-func Inferno(p *optimizer.Problem, o Options) (*optimizer.Solution, error) {
+// Inferno plans by the greedy of the inferno family. It ends early when stop, which
+// may be nil, returns true: workloads that had no turn then have no more than the
+// minimums of their variants, and the solution is Feasible and Stopped. It returns an
+// error only if the problem or the options are not valid.
+func Inferno(p *optimizer.Problem, o Options, stop func() bool) (*optimizer.Solution, error) {
 	if o.Saturation < None || o.Saturation > RoundRobin {
 		return nil, fmt.Errorf("greedy: saturation policy %d is not known", int(o.Saturation))
 	}
-	m, err := newPlan(p)
+	m, err := newPlan(p, stop)
 	if err != nil {
 		return nil, err
 	}
 	var servers []*server
 	for _, i := range m.order {
+		// What was weighed so far is placed all the same, which takes little time.
+		if m.ends() {
+			break
+		}
 		if s := m.server(i); len(s.candidates) > 0 {
 			servers = append(servers, s)
 		}
@@ -71,7 +77,7 @@ func Inferno(p *optimizer.Problem, o Options) (*optimizer.Solution, error) {
 	for _, group := range groups {
 		m.bestEffort(m.allocate(group), o.Saturation)
 	}
-	return p.Assess(m.replicas)
+	return m.solution()
 }
 
 // byPriority cuts servers, sorted by priority, into those of equal priority.

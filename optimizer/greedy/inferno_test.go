@@ -49,7 +49,7 @@ func spell(p *optimizer.Problem, s *optimizer.Solution) map[string]int {
 
 func inferno(t *testing.T, p *optimizer.Problem, o Options) map[string]int {
 	t.Helper()
-	s, err := Inferno(p, o)
+	s, err := Inferno(p, o, nil)
 	require.NoError(t, err)
 	return spell(p, s)
 }
@@ -218,13 +218,13 @@ func TestRedundancyCounts(t *testing.T) {
 
 func TestBadOptions(t *testing.T) {
 	p := &optimizer.Problem{}
-	_, err := Inferno(p, Options{Saturation: RoundRobin + 1})
+	_, err := Inferno(p, Options{Saturation: RoundRobin + 1}, nil)
 	require.ErrorContains(t, err, "saturation policy 4")
-	_, err = Kthena(p, -1)
+	_, err = Kthena(p, -1, nil)
 	require.ErrorContains(t, err, "expansion rate -1")
 	p.BudgetPerHour = -1
-	_, err = Inferno(p, Options{})
+	_, err = Inferno(p, Options{}, nil)
 	require.ErrorContains(t, err, "budgetPerHour")
-	_, err = Kthena(p, DefaultExpansionRate)
+	_, err = Kthena(p, DefaultExpansionRate, nil)
 	require.ErrorContains(t, err, "budgetPerHour")
 }

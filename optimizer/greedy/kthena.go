@@ -70,20 +70,23 @@ func batches(targets []Target, expansionRate int) []batch {
 }
 
 // Kthena plans each workload by the batches of [Distribute] at the expansion rate in
-// percent, which is ≥ 0. It returns an error only if the problem or the rate is not
-// valid.
-func Kthena(p *optimizer.Problem, expansionRate int) (*optimizer.Solution, error) {
+// percent, which is ≥ 0. It ends early as [Inferno] does. It returns an error only if
+// the problem or the rate is not valid.
+func Kthena(p *optimizer.Problem, expansionRate int, stop func() bool) (*optimizer.Solution, error) {
 	if expansionRate < 0 {
 		return nil, fmt.Errorf("greedy: expansion rate %d < 0", expansionRate)
 	}
-	m, err := newPlan(p)
+	m, err := newPlan(p, stop)
 	if err != nil {
 		return nil, err
 	}
 	for _, i := range m.order {
+		if m.ends() {
+			break
+		}
 		m.fill(i, expansionRate)
 	}
-	return p.Assess(m.replicas)
+	return m.solution()
 }
 
 // fill takes batches of workload i, replica by replica, until it has what it needs.
@@ -95,7 +98,10 @@ func (m *plan) fill(i, expansionRate int) {
 	}
 	for _, b := range batches(targets, expansionRate) {
 		j := variants[b.target]
-		n, _ := m.wanted(i, j)
+		n, ok := m.wanted(i, j)
+		if ok && n == 0 {
+			return
+		}
 		m.spread(i, j, min(n, b.replicas))
 	}
 }

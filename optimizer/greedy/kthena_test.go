@@ -10,7 +10,7 @@ import (
 
 func kthena(t *testing.T, p *optimizer.Problem, expansionRate int) map[string]int {
 	t.Helper()
-	s, err := Kthena(p, expansionRate)
+	s, err := Kthena(p, expansionRate, nil)
 	require.NoError(t, err)
 	return spell(p, s)
 }

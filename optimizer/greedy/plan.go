@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/poolwright/poolwright/optimizer"
 )
@@ -16,13 +15,19 @@ type plan struct {
 	replicas [][][]int
 	// order is that of the workloads: by priority, then by name.
 	order []int
+	// cover is that of workload coverOf, the last one that was asked about.
+	cover   *optimizer.Cover
+	coverOf int
+	// stop ends the making of the plan; it may be nil.
+	stop    func() bool
+	stopped bool
 }
 
-func newPlan(p *optimizer.Problem) (*plan, error) {
+func newPlan(p *optimizer.Problem, stop func() bool) (*plan, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	m := &plan{problem: p, headroom: optimizer.NewHeadroom(p), replicas: make([][][]int, len(p.Workloads))}
+	m := &plan{problem: p, headroom: optimizer.NewHeadroom(p), replicas: make([][][]int, len(p.Workloads)), coverOf: -1, stop: stop}
 	for i := range p.Workloads {
 		m.replicas[i] = make([][]int, len(p.Workloads[i].Variants))
 		for j := range m.replicas[i] {
@@ -36,6 +41,22 @@ func newPlan(p *optimizer.Problem) (*plan, error) {
 		m.placeMinimums(i)
 	}
 	return m, nil
+}
+
+// ends says whether it is time to stop.
+func (m *plan) ends() bool {
+	m.stopped = m.stopped || m.stop != nil && m.stop()
+	return m.stopped
+}
+
+// solution judges the plan, and says whether it was stopped.
+func (m *plan) solution() (*optimizer.Solution, error) {
+	s, err := m.problem.Assess(m.replicas)
+	if err == nil && m.stopped {
+		s.Proof, s.Stopped = optimizer.Feasible, true
+		s.Notes = append(s.Notes, "stopped before all workloads had their turn")
+	}
+	return s, err
 }
 
 // sorted lists the indices below n in the order of compare.
@@ -84,33 +105,28 @@ func (m *plan) place(i, j, k, n int) {
 	m.replicas[i][j][k] += n
 }
 
+// wanted is the least number of further replicas of variant j with which workload i
+// has its demand served and its minimum. Where no number serves it, ok is false, and
+// wanted is as many as serve all that the variant can.
+func (m *plan) wanted(i, j int) (n int, ok bool) {
+	w := &m.problem.Workloads[i]
+	counts := m.headroom.Counts(i)
+	if m.coverOf != i {
+		m.cover, m.coverOf = optimizer.NewCover(w), i
+	}
+	n, ok = m.cover.Needed(counts, j)
+	if !ok {
+		capacity := w.MixCapacity(j)
+		if capacity == 0 {
+			return 0, false
+		}
+		n = int(min(math.Ceil(w.Demand/capacity)+float64(w.Redundancy), mostReplicas))
+	}
+	return max(n, w.MinReplicas-sum(counts)), ok
+}
+
 // mostReplicas is the most that is planned of one variant.
 const mostReplicas = 1 << 24
-
-// wanted is the least number of further replicas of variant j with which workload i
-// has its demand served and its minimum, and false if no number serves it.
-func (m *plan) wanted(i, j int) (int, bool) {
-	w := &m.problem.Workloads[i]
-	counts := slices.Clone(m.headroom.Counts(i))
-	placed := counts[j]
-	least := max(0, w.MinReplicas-sum(counts))
-	if w.Unmet(counts) == 0 {
-		return least, true
-	}
-	capacity := w.MixCapacity(j)
-	if capacity == 0 {
-		return 0, false
-	}
-	most := int(min(math.Ceil(w.Demand/capacity)+float64(w.Redundancy), mostReplicas))
-	n := sort.Search(most, func(n int) bool {
-		counts[j] = placed + n
-		return w.Unmet(counts) == 0
-	})
-	// At most the variant alone serves all that it can, which shapes and phases that it
-	// lacks leave out.
-	counts[j] = placed + n
-	return max(n, least), w.Unmet(counts) == 0
-}
 
 func sum(counts []int) int {
 	total := 0

@@ -11,16 +11,20 @@ import (
 	"github.com/poolwright/poolwright/optimizer"
 )
 
+type strategy = func(p *optimizer.Problem, stop func() bool) (*optimizer.Solution, error)
+
 // strategies are all ways to plan of this package.
-func strategies() map[string]func(*optimizer.Problem) (*optimizer.Solution, error) {
-	all := map[string]func(*optimizer.Problem) (*optimizer.Solution, error){}
+func strategies() map[string]strategy {
+	all := map[string]strategy{}
 	for _, rate := range []int{0, 100, 150, 200, 1000} {
-		all[fmt.Sprint("kthena ", rate)] = func(p *optimizer.Problem) (*optimizer.Solution, error) { return Kthena(p, rate) }
+		all[fmt.Sprint("kthena ", rate)] = func(p *optimizer.Problem, stop func() bool) (*optimizer.Solution, error) {
+			return Kthena(p, rate, stop)
+		}
 	}
 	for policy := None; policy <= RoundRobin; policy++ {
 		for _, delayed := range []bool{false, true} {
 			o := Options{Saturation: policy, DelayedBestEffort: delayed}
-			all[fmt.Sprintf("inferno %+v", o)] = func(p *optimizer.Problem) (*optimizer.Solution, error) { return Inferno(p, o) }
+			all[fmt.Sprintf("inferno %+v", o)] = func(p *optimizer.Problem, stop func() bool) (*optimizer.Solution, error) { return Inferno(p, o, stop) }
 		}
 	}
 	return all
@@ -42,13 +46,13 @@ func TestPlansKeepLimitsAndIgnoreOrder(t *testing.T) {
 			for seed := range uint64(400) {
 				r := rand.New(rand.NewPCG(seed, 2))
 				p := randomProblem(r)
-				s, err := strategy(p)
+				s, err := strategy(p, nil)
 				require.NoError(t, err)
 				e, err := p.Evaluate(replicasOf(s))
 				require.NoError(t, err)
 				require.Empty(t, e.Violations, seed)
 				q := reordered(r, p)
-				again, err := strategy(q)
+				again, err := strategy(q, nil)
 				require.NoError(t, err)
 				require.Equal(t, spell(p, s), spell(q, again), seed)
 			}
@@ -64,7 +68,7 @@ func TestOptimumIsNeverDearer(t *testing.T) {
 		optimum, err := optimizer.Solve(p, optimizer.Options{})
 		require.NoError(t, err)
 		for name, strategy := range strategies() {
-			s, err := strategy(p)
+			s, err := strategy(p, nil)
 			require.NoError(t, err)
 			served := true
 			for i, a := range s.Allocations {
@@ -85,7 +89,7 @@ func TestBestEffortLeavesNoRoom(t *testing.T) {
 	for seed := range uint64(400) {
 		p := randomProblem(rand.New(rand.NewPCG(seed, 4)))
 		for policy := PriorityExhaustive; policy <= RoundRobin; policy++ {
-			s, err := Inferno(p, Options{Saturation: policy, DelayedBestEffort: true})
+			s, err := Inferno(p, Options{Saturation: policy, DelayedBestEffort: true}, nil)
 			require.NoError(t, err)
 			h := optimizer.NewHeadroom(p)
 			place(h, s)

@@ -28,7 +28,7 @@ func (m *plan) exhaust(servers []*server) {
 	}
 }
 
-// takeTurns gives one replica to each server, again and again. A server takes
+// takeTurns gives one replica to each server, again and again until it is time to stop. A server takes
 // its first candidate that fits in its first turn, stays with it, and leaves when no
 // replica of it is left.
 func (m *plan) takeTurns(servers []*server) {
@@ -36,7 +36,7 @@ func (m *plan) takeTurns(servers []*server) {
 	for _, s := range servers {
 		active = append(active, &turn{server: s})
 	}
-	for len(active) > 0 {
+	for len(active) > 0 && !m.ends() {
 		staying := active[:0]
 		for _, t := range active {
 			if m.take(t) {

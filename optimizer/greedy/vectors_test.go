@@ -110,7 +110,7 @@ func TestAllocationVectors(t *testing.T) {
 					Placements: []optimizer.Placement{{PricePerHour: c.Cents * float64(c.Profile.Units)}},
 				}}
 			}
-			s, err := Inferno(p, Options{})
+			s, err := Inferno(p, Options{}, nil)
 			require.NoError(t, err)
 			c.check(t, s)
 		})
