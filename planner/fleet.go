@@ -137,11 +137,13 @@ type Objective struct {
 	RelativeGap float64
 	// Robustness against the demands that may come.
 	Robustness Robustness
-	// TimeLimit for the solver, kept by the caller's stop function.
+	// TimeLimit for the plan, kept by the caller's stop function.
 	TimeLimit time.Duration
-	// Strategy is how the plan is made, and Greedy what InfernoGreedy takes.
-	Strategy Strategy
-	Greedy   greedy.Options
+	// Strategy is how the plan is made, Greedy what InfernoGreedy takes, and ExpansionRate
+	// what Kthena takes, in percent, ≥ 0.
+	Strategy      Strategy
+	Greedy        greedy.Options
+	ExpansionRate int
 }
 
 // Price of one replica of v in pool p, per hour.

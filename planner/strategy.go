@@ -17,7 +17,7 @@ const (
 	Optimal Strategy = iota
 	// InfernoGreedy: by [greedy.Inferno].
 	InfernoGreedy
-	// Kthena: by [greedy.Kthena], with batches that double.
+	// Kthena: by [greedy.Kthena].
 	Kthena
 )
 
@@ -29,7 +29,7 @@ func (c *cycle) solution(p *optimizer.Problem, engine lp.Engine) (*optimizer.Rob
 	case InfernoGreedy:
 		s, err = greedy.Inferno(p, o.Greedy, c.stop)
 	case Kthena:
-		s, err = greedy.Kthena(p, greedy.DefaultExpansionRate, c.stop)
+		s, err = greedy.Kthena(p, o.ExpansionRate, c.stop)
 	case Optimal:
 		return optimizer.SolveRobust(p, c.freeRobustness(), c.options(engine))
 	}

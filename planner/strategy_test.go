@@ -4,9 +4,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/optimizer/greedy"
+	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
 )
 
@@ -47,7 +49,7 @@ func TestStrategies(t *testing.T) {
 			note: "planned by the greedy of the inferno family, saturation policy RoundRobin, delayed best effort; nothing is proven",
 		},
 		{
-			name: "batches mix", objective: planner.Objective{Strategy: planner.Kthena},
+			name: "batches mix", objective: planner.Objective{Strategy: planner.Kthena, ExpansionRate: 200},
 			proof: optimizer.Unproven, demand: optimizer.Served, replicas: []int{1, 2}, binding: "capacityRps",
 			note: "planned by the batches of Kthena; nothing is proven",
 		},
@@ -69,6 +71,23 @@ func TestStrategies(t *testing.T) {
 			assert.Equal(t, []string{c.note}, d.Notes)
 			assert.Equal(t, c.note, "planned by the "+step.Reason)
 		})
+	}
+}
+
+// The time limit holds for every strategy: a workload that had no turn gets no more than
+// its variants' minimums, and the plan says why.
+func TestStoppedStrategy(t *testing.T) {
+	for _, strategy := range []planner.Strategy{planner.InfernoGreedy, planner.Kthena} {
+		f := scarce()
+		f.Objective = planner.Objective{Strategy: strategy, ExpansionRate: 200}
+		f.Workloads[0].Variants[1].MinReplicas = 1
+		d, _, err := planner.New(lp.Simplex()).Plan(planner.Snapshot{Fleet: f}, planner.Memory{}, func() bool { return true })
+		require.NoError(t, err)
+		assert.Equal(t, optimizer.Feasible, d.Solution.Proof)
+		assert.Equal(t, optimizer.Partial, d.Demand)
+		assert.Equal(t, []int{0, 1}, totals(&d, 0))
+		assert.Equal(t, "timeLimit", d.Plans[0].Binding)
+		assert.Contains(t, d.Notes, "stopped before all workloads had their turn")
 	}
 }
 

@@ -112,7 +112,11 @@ func objective(m *poolwrightv1.Objective) planner.Objective {
 			Saturation:        saturations[m.GetSaturationPolicy()],
 			DelayedBestEffort: m.GetDelayedBestEffort(),
 		},
-		Robustness: robustness(m.GetRobustness()),
+		ExpansionRate: greedy.DefaultExpansionRate,
+		Robustness:    robustness(m.GetRobustness()),
+	}
+	if m != nil && m.CostExpansionRatePercent != nil {
+		o.ExpansionRate = int(m.GetCostExpansionRatePercent())
 	}
 	if m != nil && m.RelativeGap != nil {
 		o.RelativeGap = m.GetRelativeGap()

@@ -39,12 +39,23 @@ func translate(t *testing.T, text string) planner.Fleet {
 func TestStrategyOfTheObjective(t *testing.T) {
 	assert.Equal(t, planner.Objective{
 		RelativeGap: 0.001, TimeLimit: time.Second, Strategy: planner.InfernoGreedy,
-		Greedy: greedy.Options{Saturation: greedy.PriorityRoundRobin, DelayedBestEffort: true},
+		Greedy:        greedy.Options{Saturation: greedy.PriorityRoundRobin, DelayedBestEffort: true},
+		ExpansionRate: 200,
 	}, translate(t, `
 pools: [{accelerator: H100}]
 workloads: [{name: chat, load: {arrivalRate: 1}, variants: [{name: v, accelerator: H100, capacityRps: 1}]}]
 objective: {strategy: INFERNO_GREEDY, saturationPolicy: PRIORITY_ROUND_ROBIN, delayedBestEffort: true}
 `).Objective)
+}
+
+// Absent is not 0: a rate of 0 fills the cheapest variant up first.
+func TestExpansionRateOfTheObjective(t *testing.T) {
+	for text, rate := range map[string]int{"": 200, ", costExpansionRatePercent: 0": 0, ", costExpansionRatePercent: 150": 150} {
+		assert.Equal(t, rate, translate(t, `
+pools: [{accelerator: H100}]
+workloads: [{name: chat, load: {arrivalRate: 1}, variants: [{name: v, accelerator: H100, capacityRps: 1}]}]
+objective: {strategy: KTHENA`+text+"}").Objective.ExpansionRate)
+	}
 }
 
 // Every name has its own meaning: none is mapped to the default by omission.
@@ -93,7 +104,7 @@ workloads:
   variants:
   - {name: v, accelerator: H100, profile: {alphaMs: 7}, maxBatch: 8}
 `)
-	assert.Equal(t, planner.Objective{RelativeGap: 0.001, TimeLimit: time.Second}, f.Objective)
+	assert.Equal(t, planner.Objective{RelativeGap: 0.001, TimeLimit: time.Second, ExpansionRate: 200}, f.Objective)
 	assert.Equal(t, planner.Pool{Name: "H100", Accelerator: "H100"}, f.Pools[0])
 	w := f.Workloads[0]
 	assert.Equal(t, "chat", w.QualifiedName())

@@ -62,6 +62,32 @@ func TestKthenaMinimums(t *testing.T) {
 	require.Equal(t, map[string]int{"a/x/g0": 1, "a/y/g0": 2, "b/v/g0": 2}, kthena(t, p, 200))
 }
 
+// A prefill and a decode variant are targets like others: they fill up in the order of
+// their batches until pairs serve the demand. The greedy of inferno takes one only
+// beside a minimum of the other.
+func TestPhases(t *testing.T) {
+	prefill, decode := unit("p", 0, 2), unit("d", 0, 5)
+	prefill.Phase, decode.Phase = optimizer.Prefill, optimizer.Decode
+	prefill.Capacity = 2
+	p := &optimizer.Problem{Pools: pools(99), Workloads: []optimizer.Workload{wants("a", 1, 4, prefill, decode)}}
+	require.Equal(t, map[string]int{"a/p/g0": 2, "a/d/g0": 4}, kthena(t, p, 200))
+	require.Empty(t, inferno(t, p, Options{Saturation: RoundRobin}))
+	p.Workloads[0].Variants[0].MinReplicas = 2
+	require.Equal(t, map[string]int{"a/p/g0": 2, "a/d/g0": 4}, inferno(t, p, Options{}))
+}
+
+// A variant that can't serve all shapes is filled as far as it can serve, and no
+// candidate alone.
+func TestShapeThatNotAllVariantsServe(t *testing.T) {
+	short, every := unit("x", 0, 1), unit("y", 0, 5)
+	short.ShapeCapacities, every.ShapeCapacities = []float64{1, 0}, []float64{1, 1}
+	w := wants("a", 1, 4, short, every)
+	w.Shapes = []optimizer.Shape{{Share: 0.5}, {Share: 0.5}}
+	p := &optimizer.Problem{Pools: pools(99), Workloads: []optimizer.Workload{w}}
+	require.Equal(t, map[string]int{"a/x/g0": 2, "a/y/g0": 2}, kthena(t, p, 200))
+	require.Equal(t, map[string]int{"a/y/g0": 4}, inferno(t, p, Options{}))
+}
+
 // The number of replicas is brought into the sums of minimums and maximums.
 func TestDistributeClamps(t *testing.T) {
 	targets := []Target{{Cost: 1, MinReplicas: 1, MaxReplicas: 3}, {Cost: 2, MinReplicas: 2, MaxReplicas: 2}}

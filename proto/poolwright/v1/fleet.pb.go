@@ -244,8 +244,7 @@ const (
 	Objective_OPTIMAL Objective_Strategy = 0
 	// As the greedy of the llm-d/inferno family does. Nothing is proven.
 	Objective_INFERNO_GREEDY Objective_Strategy = 1
-	// By the batches of Kthena for heterogeneous targets, which double. Nothing is
-	// proven.
+	// By the batches of Kthena for heterogeneous targets. Nothing is proven.
 	Objective_KTHENA Objective_Strategy = 2
 )
 
@@ -1830,7 +1829,7 @@ type Objective struct {
 	// explanation gets what the plan leaves of it.
 	TimeLimit *durationpb.Duration `protobuf:"bytes,3,opt,name=time_limit,json=timeLimit,proto3" json:"time_limit,omitempty"`
 	// How the plan is made. The others than OPTIMAL are for comparison and
-	// compatibility; relative_gap and time_limit mean nothing to them.
+	// compatibility; relative_gap means nothing to them.
 	Strategy Objective_Strategy `protobuf:"varint,4,opt,name=strategy,proto3,enum=poolwright.v1.Objective_Strategy" json:"strategy,omitempty"`
 	// For INFERNO_GREEDY only.
 	SaturationPolicy Objective_SaturationPolicy `protobuf:"varint,5,opt,name=saturation_policy,json=saturationPolicy,proto3,enum=poolwright.v1.Objective_SaturationPolicy" json:"saturation_policy,omitempty"`
@@ -1838,9 +1837,13 @@ type Objective struct {
 	// after all priorities had their turn, and not after each priority.
 	DelayedBestEffort bool `protobuf:"varint,6,opt,name=delayed_best_effort,json=delayedBestEffort,proto3" json:"delayed_best_effort,omitempty"`
 	// Which of the demands that may come the plan must serve.
-	Robustness    *Robustness `protobuf:"bytes,7,opt,name=robustness,proto3" json:"robustness,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Robustness *Robustness `protobuf:"bytes,7,opt,name=robustness,proto3" json:"robustness,omitempty"`
+	// For KTHENA only: by how much each batch of a variant's replicas is larger than the one
+	// before, in percent of it; absent = 200, batches of 1, 2, 4, … replicas. At 100 and
+	// less the cheapest variant is filled up first.
+	CostExpansionRatePercent *int32 `protobuf:"varint,8,opt,name=cost_expansion_rate_percent,json=costExpansionRatePercent,proto3,oneof" json:"cost_expansion_rate_percent,omitempty"`
+	unknownFields            protoimpl.UnknownFields
+	sizeCache                protoimpl.SizeCache
 }
 
 func (x *Objective) Reset() {
@@ -1920,6 +1923,13 @@ func (x *Objective) GetRobustness() *Robustness {
 		return x.Robustness
 	}
 	return nil
+}
+
+func (x *Objective) GetCostExpansionRatePercent() int32 {
+	if x != nil && x.CostExpansionRatePercent != nil {
+		return *x.CostExpansionRatePercent
+	}
+	return 0
 }
 
 // Robustness says which of the demands that may come a plan must serve: the
@@ -2148,7 +2158,7 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\vapi_version\x18\x01 \x01(\tR\n" +
 	"apiVersion\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
-	"\x04name\x18\x03 \x01(\tR\x04name\"\x98\x05\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\"\x89\x06\n" +
 	"\tObjective\x12?\n" +
 	"\x0fbudget_per_hour\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\xa2\x94\x1amB)\x00\x00\x00\x00\x00\x00\x00\x00R\rbudgetPerHour\x12?\n" +
 	"\frelative_gap\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x11\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\vrelativeGap\x88\x01\x01\x12G\n" +
@@ -2160,7 +2170,8 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\x13delayed_best_effort\x18\x06 \x01(\bR\x11delayedBestEffort\x129\n" +
 	"\n" +
 	"robustness\x18\a \x01(\v2\x19.poolwright.v1.RobustnessR\n" +
-	"robustness\"7\n" +
+	"robustness\x12O\n" +
+	"\x1bcost_expansion_rate_percent\x18\b \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00H\x01R\x18costExpansionRatePercent\x88\x01\x01\"7\n" +
 	"\bStrategy\x12\v\n" +
 	"\aOPTIMAL\x10\x00\x12\x12\n" +
 	"\x0eINFERNO_GREEDY\x10\x01\x12\n" +
@@ -2171,7 +2182,8 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\x13PRIORITY_EXHAUSTIVE\x10\x01\x12\x18\n" +
 	"\x14PRIORITY_ROUND_ROBIN\x10\x02\x12\x0f\n" +
 	"\vROUND_ROBIN\x10\x03B\x0f\n" +
-	"\r_relative_gap\"\xd7\x01\n" +
+	"\r_relative_gapB\x1e\n" +
+	"\x1c_cost_expansion_rate_percent\"\xd7\x01\n" +
 	"\n" +
 	"Robustness\x12E\n" +
 	"\aservice\x18\x01 \x01(\x0e2!.poolwright.v1.Robustness.ServiceB\b\xbaH\x05\x82\x01\x02\x10\x01R\aservice\x12>\n" +

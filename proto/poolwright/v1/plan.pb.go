@@ -31,7 +31,7 @@ const (
 	// A limit was reached first.
 	Plan_FEASIBLE Plan_Proof = 1
 	// Nothing was proven: the fleet as it stands (Evaluate), or a strategy other than
-	// OPTIMAL.
+	// OPTIMAL that reached no limit.
 	Plan_NONE Plan_Proof = 2
 )
 
@@ -806,8 +806,8 @@ type WorkloadPlan struct {
 	// capacityRps, maxQueue or kvCacheTokens. Of the plan: minReplicas, maxReplicas
 	// (of a variant), mixing, redundancy, pool/<name>, nodes of pool/<name>,
 	// quota/<namespace>/<pool>, budget, unmetPenaltyPerRps, strategy (one other than
-	// OPTIMAL) or the search limit. Of a fleet as it stands: currentReplicas. Of the
-	// loop: observation.
+	// OPTIMAL), timeLimit (of such a strategy) or the search limit. Of a fleet as it
+	// stands: currentReplicas. Of the loop: observation.
 	Binding string `protobuf:"bytes,5,opt,name=binding,proto3" json:"binding,omitempty"`
 	// Why the plan is as it is, in words.
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
