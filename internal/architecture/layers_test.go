@@ -14,7 +14,7 @@ type layer struct {
 }
 
 var (
-	kernels = []string{"calibration", "forecast", "internal/parallel", "optimizer", "optimizer/greedy", "optimizer/lp", "policy", "queueing"}
+	kernels = []string{"calibration", "forecast", "internal/parallel", "optimizer", "optimizer/greedy", "optimizer/lp", "policy", "policy/hpa", "policy/knative", "policy/kthena", "queueing"}
 	pure    = slices.Concat(kernels, []string{"planner"})
 	schema  = []string{"internal/document", "internal/message", "proto/poolwright/v1"}
 )
@@ -25,6 +25,9 @@ var layers = []layer{
 	{folder: "queueing", core: true},
 	{folder: "forecast", core: true},
 	{folder: "policy", core: true},
+	{folder: "policy/hpa", core: true},
+	{folder: "policy/knative", core: true, may: []string{"policy"}},
+	{folder: "policy/kthena", core: true, may: []string{"policy"}},
 	{folder: "optimizer/lp", core: true},
 	{folder: "optimizer", core: true, may: []string{"internal/parallel", "optimizer/lp", "queueing"}},
 	{folder: "optimizer/greedy", core: true, may: []string{"optimizer"}},
