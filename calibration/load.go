@@ -23,6 +23,19 @@ func (c coefficients) profile() queueing.Profile {
 	}
 }
 
+// Distance returns the largest relative change of a coefficient from one profile to
+// another, of those that are not 0 in the first.
+func Distance(from, to queueing.Profile) float64 {
+	a, b := coefficientsOf(from), coefficientsOf(to)
+	most := 0.0
+	for t := range a {
+		if a[t] > 0 {
+			most = max(most, math.Abs(b[t]/a[t]-1))
+		}
+	}
+	return most
+}
+
 // iteration returns T(n) = α + β·n + σ·√n + κ·n·context: an iteration without prefill.
 func (c *coefficients) iteration(n, context float64) float64 {
 	return c[Alpha] + n*(c[Beta]+c[Kappa]*context) + c[Sigma]*math.Sqrt(n)

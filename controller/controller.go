@@ -2,8 +2,8 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"sort"
 	"time"
 
 	"github.com/poolwright/poolwright/planner"
@@ -22,94 +22,95 @@ type Observer interface {
 
 // Actuator changes replicas.
 type Actuator interface {
-	// Apply carries out the changes in their order. A change whose variant no
-	// longer has From replicas is dropped.
-	Apply(ctx context.Context, changes []Change) error
+	// Apply carries out changes, each of another variant, all or as many as it can. It
+	// returns what became of each, in their order, nil where it was carried out. A change
+	// whose variant no longer has From replicas must not be carried out.
+	Apply(ctx context.Context, changes []planner.Change) []error
 }
 
-// Change is a wanted change of one variant's replicas.
-type Change struct {
-	// Workload is the qualified name.
-	Workload string
-	Variant  string
-	Target   planner.ScaleTarget
-	From, To int
-	Reason   string
-}
-
-// Config is what a controller works with; all fields are needed.
+// Config is what a controller works with. Planner, Catalog, Observer and Actuator are
+// needed.
 type Config struct {
 	Planner  *planner.Planner
 	Catalog  Catalog
 	Observer Observer
 	Actuator Actuator
+	// Ledger is nil where none is kept.
+	Ledger Ledger
+	// Memory and Sequence are those of the last entry of a ledger that is continued.
+	Memory   planner.Memory
+	Sequence uint64
 }
 
 // Controller is the loop. It is for one goroutine.
 type Controller struct {
-	config Config
-	memory planner.Memory
+	config   Config
+	memory   planner.Memory
+	sequence uint64
 }
 
-// New returns a controller that remembers nothing yet.
+// New returns a controller.
 func New(c Config) *Controller {
-	return &Controller{config: c}
+	return &Controller{config: c, memory: c.Memory, sequence: c.Sequence}
 }
 
-// Tick runs one cycle at the given time: observe, plan, act. When it fails,
-// nothing after the failure is done and the next tick starts afresh; a decision
-// that was made is returned beside the error of carrying it out.
-func (c *Controller) Tick(ctx context.Context, now time.Time, stop func() bool) (planner.Decision, []Change, error) {
+// Tick runs one cycle at the given time: observe, plan, revalidate, act, record. The
+// entry is what was decided; what could not be carried out stands in it and is planned
+// again in the next cycle.
+//
+// Without observations the fleet is planned all the same: replicas are held, and
+// declared minimums hold. The error is one of reading the fleet or of planning, after which
+// nothing has been done, or one of keeping the ledger.
+func (c *Controller) Tick(ctx context.Context, now time.Time, stop func() bool) (Entry, error) {
 	fleet, err := c.config.Catalog.Fleet(ctx)
 	if err != nil {
-		return planner.Decision{}, nil, fmt.Errorf("controller: read the fleet: %w", err)
+		return Entry{}, fmt.Errorf("controller: read the fleet: %w", err)
 	}
+	var failures []error
 	observations, err := c.config.Observer.Observe(ctx, fleet)
 	if err != nil {
-		return planner.Decision{}, nil, fmt.Errorf("controller: observe: %w", err)
+		failures = append(failures, fmt.Errorf("observe: %w", err))
 	}
-	if observations == nil {
+	if err != nil || observations == nil {
 		observations = []planner.Observation{}
 	}
-	snapshot := planner.Snapshot{Now: now, Fleet: fleet, Observations: observations}
-	decision, memory, err := c.config.Planner.Plan(snapshot, c.memory, stop)
+	if err := c.checkpoint(); err != nil {
+		return Entry{}, err
+	}
+	entry := Entry{Snapshot: planner.Snapshot{Now: now, Fleet: fleet, Observations: observations}}
+	decision, memory, err := c.config.Planner.Plan(entry.Snapshot, c.memory, stop)
 	if err != nil {
-		return planner.Decision{}, nil, fmt.Errorf("controller: plan: %w", err)
+		return Entry{}, fmt.Errorf("controller: plan: %w", err)
 	}
 	c.memory = memory
-	changes := Changes(&decision)
-	if err := c.config.Actuator.Apply(ctx, changes); err != nil {
-		return decision, changes, fmt.Errorf("controller: act: %w", err)
+	c.sequence++
+	entry.Sequence, entry.Decision = c.sequence, decision
+	var failure error
+	entry.Dropped, failure = c.act(ctx, decision.Changes)
+	if err := errors.Join(append(failures, failure)...); err != nil {
+		entry.Failure = err.Error()
 	}
-	return decision, changes, nil
+	return entry, c.record(entry)
 }
 
-// Changes lists what a decision changes: additions before removals, so that
-// capacity is never given up before its successor was asked for, then by name.
-func Changes(d *planner.Decision) []Change {
-	var changes []Change
-	for i := range d.Plans {
-		w := &d.Fleet.Workloads[i]
-		for j := range d.Plans[i].Variants {
-			v, to := &w.Variants[j], d.Plans[i].Variants[j].Total()
-			if to == v.CurrentReplicas {
-				continue
-			}
-			changes = append(changes, Change{
-				Workload: w.QualifiedName(), Variant: v.Name, Target: v.ScaleTarget,
-				From: v.CurrentReplicas, To: to, Reason: d.Plans[i].Variants[j].Reason,
-			})
-		}
+func (c *Controller) checkpoint() error {
+	if c.config.Ledger == nil {
+		return nil
 	}
-	sort.SliceStable(changes, func(a, b int) bool {
-		x, y := &changes[a], &changes[b]
-		if up := x.To > x.From; up != (y.To > y.From) {
-			return up
-		}
-		if x.Workload != y.Workload {
-			return x.Workload < y.Workload
-		}
-		return x.Variant < y.Variant
-	})
-	return changes
+	memory, err := c.config.Ledger.Checkpoint(c.memory)
+	if err != nil {
+		return fmt.Errorf("controller: ledger: %w", err)
+	}
+	c.memory = memory
+	return nil
+}
+
+func (c *Controller) record(e Entry) error {
+	if c.config.Ledger == nil {
+		return nil
+	}
+	if err := c.config.Ledger.Append(e); err != nil {
+		return fmt.Errorf("controller: ledger: %w", err)
+	}
+	return nil
 }

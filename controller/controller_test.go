@@ -12,28 +12,44 @@ import (
 	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
+	"github.com/poolwright/poolwright/policy"
 )
 
 // world is a fleet that can fail.
 type world struct {
-	fleet                               planner.Fleet
-	observations                        []planner.Observation
+	fleet        planner.Fleet
+	observations []planner.Observation
+	// reread, when not nil, is what the fleet is by the time of acting.
+	reread                              *planner.Fleet
 	catalogErr, observeErr, actuatorErr error
-	applied                             []controller.Change
+	reads                               int
+	applied                             []planner.Change
 }
 
-func (w *world) Fleet(context.Context) (planner.Fleet, error) { return w.fleet, w.catalogErr }
+func (w *world) Fleet(context.Context) (planner.Fleet, error) {
+	w.reads++
+	if w.reads%2 == 0 && w.reread != nil {
+		return *w.reread, nil
+	}
+	return w.fleet, w.catalogErr
+}
 
 func (w *world) Observe(context.Context, planner.Fleet) ([]planner.Observation, error) {
 	return w.observations, w.observeErr
 }
 
-func (w *world) Apply(_ context.Context, changes []controller.Change) error {
-	w.applied = append(w.applied, changes...)
-	return w.actuatorErr
+func (w *world) Apply(_ context.Context, changes []planner.Change) []error {
+	errs := make([]error, len(changes))
+	for k := range changes {
+		if errs[k] = w.actuatorErr; errs[k] == nil {
+			w.applied = append(w.applied, changes[k])
+		}
+	}
+	return errs
 }
 
-// moving is a fleet whose demand belongs on the other variant: one up, one down.
+// moving is a fleet whose demand belongs on the other variant, and whose policy removes
+// without delay: one up, one down.
 func moving() planner.Fleet {
 	variant := func(name string, pool, current int) planner.Variant {
 		return planner.Variant{
@@ -51,6 +67,7 @@ func moving() planner.Fleet {
 			Name: "chat", Priority: 1, ArrivalRate: 15,
 			Variants: []planner.Variant{variant("dear", 0, 2), variant("cheap", 1, 0)},
 		}},
+		Control: planner.Control{Policy: &policy.Native{}},
 	}
 }
 
@@ -60,51 +77,72 @@ func fresh(rate float64) []planner.Observation {
 	}}
 }
 
-func tick(t *testing.T, w *world) error {
+func newController(w *world) *controller.Controller {
+	return controller.New(controller.Config{Planner: planner.New(lp.Simplex()), Catalog: w, Observer: w, Actuator: w})
+}
+
+func tick(t *testing.T, w *world) controller.Entry {
 	t.Helper()
-	c := controller.New(controller.Config{Planner: planner.New(lp.Simplex()), Catalog: w, Observer: w, Actuator: w})
-	_, _, err := c.Tick(t.Context(), time.Unix(0, 0), nil)
-	return err
+	entry, err := newController(w).Tick(t.Context(), time.Unix(7, 0), nil)
+	require.NoError(t, err)
+	return entry
 }
 
 func TestTickAddsBeforeItRemoves(t *testing.T) {
 	w := &world{fleet: moving(), observations: fresh(15)}
-	require.NoError(t, tick(t, w))
-	require.Len(t, w.applied, 2)
-	assert.Equal(t, "cheap", w.applied[0].Variant)
-	assert.Equal(t, 0, w.applied[0].From)
-	assert.Equal(t, 2, w.applied[0].To)
+	entry := tick(t, w)
+	require.Len(t, w.applied, 1, "nothing is removed before what takes its place is ready")
 	assert.Equal(t, planner.ScaleTarget{Kind: "Deployment", Name: "cheap"}, w.applied[0].Target)
+	assert.Equal(t, 2, w.applied[0].To)
+	assert.Equal(t, w.applied, entry.Decision.Changes)
+
+	w.fleet = moving()
+	w.fleet.Workloads[0].Variants[1].CurrentReplicas = 2
+	tick(t, w)
+	require.Len(t, w.applied, 2)
 	assert.Equal(t, "dear", w.applied[1].Variant)
 	assert.Equal(t, 0, w.applied[1].To)
 }
 
 func TestNothingChangesWithoutObservations(t *testing.T) {
 	w := &world{fleet: moving()}
-	require.NoError(t, tick(t, w))
+	tick(t, w)
 	assert.Empty(t, w.applied)
 }
 
-func TestFailureStopsTheCycle(t *testing.T) {
-	failure := errors.New("out of reach")
-	for name, w := range map[string]*world{
-		"read the fleet": {fleet: moving(), observations: fresh(15), catalogErr: failure},
-		"observe":        {fleet: moving(), observations: fresh(15), observeErr: failure},
-	} {
-		t.Run(name, func(t *testing.T) {
-			err := tick(t, w)
-			require.ErrorIs(t, err, failure)
-			require.ErrorContains(t, err, "controller: "+name)
-			assert.Empty(t, w.applied)
-		})
-	}
+func TestFloorsHoldWithoutObservations(t *testing.T) {
+	w := &world{fleet: moving(), observeErr: errors.New("out of reach")}
+	w.fleet.Workloads[0].MinReplicas = 3
+	entry := tick(t, w)
+	require.Len(t, w.applied, 1)
+	assert.Equal(t, "cheap", w.applied[0].Variant)
+	assert.Equal(t, 1, w.applied[0].To)
+	assert.Equal(t, "observe: out of reach", entry.Failure)
+}
+
+func TestUnreadableFleetEndsTheCycle(t *testing.T) {
+	w := &world{fleet: moving(), observations: fresh(15), catalogErr: errors.New("out of reach")}
+	_, err := newController(w).Tick(t.Context(), time.Unix(7, 0), nil)
+	require.ErrorIs(t, err, w.catalogErr)
+	require.ErrorContains(t, err, "controller: read the fleet")
+	assert.Empty(t, w.applied)
 }
 
 func TestFailedActionKeepsItsDecision(t *testing.T) {
 	w := &world{fleet: moving(), observations: fresh(15), actuatorErr: errors.New("conflict")}
-	c := controller.New(controller.Config{Planner: planner.New(lp.Simplex()), Catalog: w, Observer: w, Actuator: w})
-	decision, changes, err := c.Tick(t.Context(), time.Unix(7, 0), nil)
-	require.ErrorIs(t, err, w.actuatorErr)
-	assert.Equal(t, time.Unix(7, 0), decision.At)
-	assert.Len(t, changes, 2)
+	entry := tick(t, w)
+	assert.Equal(t, "chat cheap: conflict", entry.Failure)
+	assert.Equal(t, time.Unix(7, 0), entry.Decision.At)
+	require.Len(t, entry.Dropped, 1)
+	assert.Equal(t, controller.Drop{Change: entry.Decision.Changes[0], Reason: "conflict"}, entry.Dropped[0])
+}
+
+func TestWhatMovedMeanwhileIsDropped(t *testing.T) {
+	now := moving()
+	now.Workloads[0].Variants[1].CurrentReplicas = 1
+	w := &world{fleet: moving(), observations: fresh(15), reread: &now}
+	entry := tick(t, w)
+	assert.Empty(t, w.applied)
+	require.Len(t, entry.Dropped, 1)
+	assert.Equal(t, "it has 1 replicas now", entry.Dropped[0].Reason)
 }

@@ -16,7 +16,7 @@ type Entry struct {
 
 // Drop is a change that revalidation took out of a decision.
 type Drop struct {
-	Change Change
+	Change planner.Change
 	Reason string
 }
 

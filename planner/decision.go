@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/policy"
 	"github.com/poolwright/poolwright/queueing"
 )
 
@@ -13,60 +14,11 @@ type Snapshot struct {
 	Now   time.Time
 	Fleet Fleet
 	// Observations, when not nil, take the place of what the fleet declares: a
-	// workload without a fresh observation keeps its replicas.
+	// workload without a fresh observation keeps its replicas. The decision is then one
+	// of the loop: it remembers, and goes no faster than the policies permit.
 	Observations []Observation
-}
-
-// Observation is what was measured of one workload.
-type Observation struct {
-	// Workload is the qualified name.
-	Workload string
-	// ArrivalRate is in requests/s, in total.
-	ArrivalRate Measurement
-}
-
-// Measurement is a measured value, or the reason why there is none.
-type Measurement struct {
-	State MeasurementState
-	// Value counts only when State is Fresh.
-	Value float64
-}
-
-// MeasurementState tells whether a measurement may be relied on.
-type MeasurementState int
-
-const (
-	// Missing: nothing was measured.
-	Missing MeasurementState = iota
-	// Fresh: the value may be relied on.
-	Fresh
-	// Stale: the last value is too old.
-	Stale
-	// Invalid: what was measured is NaN, infinite or negative.
-	Invalid
-)
-
-// String names the state as reasons do.
-func (s MeasurementState) String() string {
-	switch s {
-	case Fresh:
-		return "fresh"
-	case Stale:
-		return "stale"
-	case Invalid:
-		return "invalid"
-	case Missing:
-		return "missing"
-	}
-	return "unknown"
-}
-
-// Memory is what the planner carries from one cycle to the next. The zero value
-// remembers nothing. It saves work; of plans that are equally good within the gap asked
-// for, the one next to the last is found first.
-type Memory struct {
-	sizes map[sizeKey]Size
-	start *optimizer.Start
+	// Paused workloads keep their replicas.
+	Paused []Pause
 }
 
 // Decision is a plan with the trail of steps that led to it.
@@ -90,6 +42,11 @@ type Decision struct {
 	Quotas []QuotaUse
 	// Robust is nil where only the arrival rates of the fleet are known.
 	Robust *RobustPlan
+	// Changes are what is to be done in this cycle, in order: a part of the way to the plan.
+	// There are none without observations.
+	Changes []Change
+	// Stopped: the caller's stop function cut the search for a plan short.
+	Stopped bool
 	// Trail is what each stage did, in order.
 	Trail []Step
 	// Notes are what a person should know beside the numbers.
@@ -109,8 +66,12 @@ type Step struct {
 type WorkloadPlan struct {
 	// Served and Unmet are the demand within and beyond what holds the SLO.
 	Served, Unmet queueing.Rate
-	// Held: the workload keeps its replicas for lack of an observation.
+	// Held: the workload keeps its replicas, as Conditions say why.
 	Held bool
+	// Expected is nil without observations.
+	Expected *Expectation
+	// Conditions are what a person should know of the workload, in the order of their types.
+	Conditions []Condition
 	// Prediction is nil without a profile or traffic.
 	Prediction *Prediction
 	// Binding is what binds, such as ttft.p95 or pool/h100; empty when idle.
@@ -125,6 +86,10 @@ type VariantPlan struct {
 	Size Size
 	// Replicas are per pool, in the order of the variant's pools.
 	Replicas []int
+	// Wanted is the number of replicas in the cheapest plan, whatever policies permit.
+	Wanted int
+	// Permitted says within which bounds the policy lets the number move now.
+	Permitted policy.Permission
 	// Share of the workload's traffic that goes to all replicas of the variant; traffic
 	// served in phases counts at both of its variants.
 	Share float64

@@ -11,9 +11,10 @@ import (
 func explain(c *cycle) error {
 	for i := range c.decision.Plans {
 		w, plan := &c.fleet.Workloads[i], &c.decision.Plans[i]
+		plan.Conditions = c.conditions[i]
 		if plan.Held {
-			plan.Binding = "observation"
-			plan.Reason = "replicas held: no fresh arrival rate"
+			plan.Binding = plan.Conditions[0].binding()
+			plan.Reason = "replicas held: " + plan.Conditions[0].Message
 			continue
 		}
 		reference := plan.cheapestUsed(w)
@@ -22,8 +23,30 @@ func explain(c *cycle) error {
 		}
 		plan.Binding = c.binding(i)
 		plan.Reason = c.workloadReason(i)
+		if plan.Unmet > 0 {
+			plan.Conditions = append(plan.Conditions, plan.unserved())
+		}
 	}
 	return nil
+}
+
+// binding names what holds replicas.
+func (c Condition) binding() string {
+	switch c.Type {
+	case Paused:
+		return "pause"
+	case ExternalChange:
+		return "externalChange"
+	}
+	return "observation"
+}
+
+// unserved is the condition of a workload with unmet demand.
+func (p *WorkloadPlan) unserved() Condition {
+	if reason := p.sizeReason(); reason != "" {
+		return Condition{Type: SLOInfeasible, Message: reason}
+	}
+	return Condition{Type: DemandUnmet, Message: fmt.Sprintf("%.4g requests/s because of %s", float64(p.Unmet), p.Binding)}
 }
 
 // cheapestUsed is the used variant with the lowest marginal price, or -1. The price of

@@ -5,6 +5,7 @@ import (
 
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/optimizer/greedy"
+	"github.com/poolwright/poolwright/policy"
 	"github.com/poolwright/poolwright/queueing"
 )
 
@@ -17,6 +18,7 @@ type Fleet struct {
 	Objective Objective
 	// Scenarios have unique names.
 	Scenarios []Scenario
+	Control   Control
 }
 
 // Pool is the devices of one accelerator type that may be used.
@@ -78,7 +80,9 @@ type Workload struct {
 	// UnmetPenalty is per hour and request/s, and counts only when Penalized.
 	UnmetPenalty float64
 	Penalized    bool
-	Variants     []Variant
+	// Policy is nil where that of the fleet's Control counts.
+	Policy   *policy.Native
+	Variants []Variant
 }
 
 // ShapeShare is one kind of the requests of a workload.
@@ -111,10 +115,12 @@ type Variant struct {
 	// Replica is what the profile says of one replica; nil where Capacity is given.
 	Replica *queueing.Replica
 	// Capacity is the declared capacity of one replica, where Replica is nil.
-	Capacity        queueing.Rate
-	MinReplicas     int
-	MaxReplicas     optimizer.Bound
-	CurrentReplicas int
+	Capacity    queueing.Rate
+	MinReplicas int
+	MaxReplicas optimizer.Bound
+	// CurrentReplicas is the number asked for; StartingReplicas of them do not serve yet.
+	// LeavingReplicas beyond them hold devices still: they terminate, or belong to a rollout.
+	CurrentReplicas, StartingReplicas, LeavingReplicas int
 	// PricePerReplicaHour counts when Priced; otherwise price is devices × the pool's.
 	PricePerReplicaHour float64
 	Priced              bool

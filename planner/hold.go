@@ -15,12 +15,19 @@ type heldUse struct {
 	use      optimizer.Evaluation
 }
 
-// hold finds what the held workloads use; nil = none is held.
-func (c *cycle) hold(p *optimizer.Problem) (*heldUse, error) {
+// holdReplicas finds what the held workloads use; nil = none is held.
+func (c *cycle) holdReplicas(p *optimizer.Problem) (*heldUse, error) {
 	if !slices.Contains(c.held, true) {
 		return nil, nil
 	}
-	h := &heldUse{replicas: c.fleet.placeCurrent(c.held)}
+	counts := make([][]int, len(c.fleet.Workloads))
+	for i := range counts {
+		if c.held[i] {
+			counts[i] = c.fleet.Workloads[i].current()
+		}
+	}
+	h := &heldUse{replicas: c.fleet.place(counts)}
+	c.raise(p, h.replicas)
 	use, err := p.Evaluate(h.replicas)
 	if err != nil {
 		return nil, fmt.Errorf("planner: hold: %w", err)
@@ -92,10 +99,111 @@ func (h *heldUse) addTo(rest *optimizer.Solution, held []bool) *optimizer.Soluti
 	return &s
 }
 
-// placeCurrent assumes in which pools the current replicas of the chosen workloads
-// run, since only their number is known: the cheapest pool of a variant first, as
-// long as devices are left there.
-func (f *Fleet) placeCurrent(chosen []bool) [][][]int {
+// current is the number of replicas of each variant now.
+func (w *Workload) current() []int {
+	counts := make([]int, len(w.Variants))
+	for j := range w.Variants {
+		counts[j] = w.Variants[j].CurrentReplicas
+	}
+	return counts
+}
+
+// raise adds replicas to held workloads up to their declared minimums, as far as the
+// pools have room.
+func (c *cycle) raise(p *optimizer.Problem, replicas [][][]int) {
+	var room *optimizer.Headroom
+	for i := range c.fleet.Workloads {
+		w := &c.fleet.Workloads[i]
+		if !c.held[i] || c.seen[i].kept {
+			continue
+		}
+		current := w.current()
+		for j, n := range c.fleet.floor(w) {
+			if n > current[j] && room == nil {
+				room = optimizer.NewHeadroom(physical(p))
+				occupy(room, replicas)
+			}
+			for k := 0; n > current[j] && k < len(w.Variants[j].Pools); k++ {
+				if more := min(n-current[j], room.Replicas(i, j, k)); more > 0 {
+					room.Place(i, j, k, more)
+					replicas[i][j][k] += more
+					current[j] += more
+				}
+			}
+		}
+	}
+}
+
+// occupy places replicas.
+func occupy(room *optimizer.Headroom, replicas [][][]int) {
+	for i := range replicas {
+		for j := range replicas[i] {
+			for k, n := range replicas[i][j] {
+				room.Place(i, j, k, n)
+			}
+		}
+	}
+}
+
+// physical is the problem with those limits only that no moment may break: pools, nodes
+// and quotas.
+func physical(p *optimizer.Problem) *optimizer.Problem {
+	q := *p
+	q.BudgetPerHour = 0
+	q.Workloads = slices.Clone(p.Workloads)
+	for i := range q.Workloads {
+		w := &q.Workloads[i]
+		w.MaxReplicas, w.Mixing = optimizer.Bound{}, optimizer.Allowed
+		w.Variants = slices.Clone(w.Variants)
+		for j := range w.Variants {
+			w.Variants[j].MaxReplicas = optimizer.Bound{}
+		}
+	}
+	return &q
+}
+
+// floor is the number of replicas of each variant now, raised to declared minimums:
+// that of the workload by the variant whose replicas are cheapest.
+func (f *Fleet) floor(w *Workload) []int {
+	counts := w.current()
+	total := 0
+	for j := range counts {
+		counts[j] = max(counts[j], w.Variants[j].MinReplicas)
+		total += counts[j]
+	}
+	for total < w.MinReplicas {
+		best := -1
+		for j := range counts {
+			v := &w.Variants[j]
+			if v.unknown() || v.MaxReplicas.Limited && counts[j] >= v.MaxReplicas.Value {
+				continue
+			}
+			if best < 0 || f.cheapest(v) < f.cheapest(&w.Variants[best]) {
+				best = j
+			}
+		}
+		if best < 0 {
+			break
+		}
+		counts[best]++
+		total++
+	}
+	return counts
+}
+
+// cheapest is the price of a replica in the cheapest pool.
+func (f *Fleet) cheapest(v *Variant) float64 {
+	price := f.Price(v, v.Pools[0])
+	for _, p := range v.Pools[1:] {
+		price = min(price, f.Price(v, p))
+	}
+	return price
+}
+
+// place assumes in which pools replicas run, where only the counts of variants are
+// known: in the cheapest pool of a variant first, as long as devices are left there.
+// Workloads without counts have none.
+func (f *Fleet) place(counts [][]int) [][][]int {
 	used := make([]int, len(f.Pools))
 	replicas := make([][][]int, len(f.Workloads))
 	for i := range f.Workloads {
@@ -103,15 +211,15 @@ func (f *Fleet) placeCurrent(chosen []bool) [][][]int {
 		replicas[i] = make([][]int, len(w.Variants))
 		for j := range w.Variants {
 			replicas[i][j] = make([]int, len(w.Variants[j].Pools))
-			if chosen[i] {
-				f.placeVariant(&w.Variants[j], replicas[i][j], used)
+			if counts[i] != nil {
+				f.placeVariant(&w.Variants[j], counts[i][j], replicas[i][j], used)
 			}
 		}
 	}
 	return replicas
 }
 
-func (f *Fleet) placeVariant(v *Variant, replicas, used []int) {
+func (f *Fleet) placeVariant(v *Variant, count int, replicas, used []int) {
 	order := make([]int, len(v.Pools))
 	for k := range order {
 		order[k] = k
@@ -119,15 +227,14 @@ func (f *Fleet) placeVariant(v *Variant, replicas, used []int) {
 	sort.SliceStable(order, func(a, b int) bool {
 		return f.Price(v, v.Pools[order[a]]) < f.Price(v, v.Pools[order[b]])
 	})
-	left := v.CurrentReplicas
 	for i, k := range order {
 		p := v.Pools[k]
-		n := left
+		n := count
 		if c := f.Pools[p].Capacity; c.Limited && i < len(order)-1 {
-			n = min(left, max(0, c.Value-used[p])/v.DevicesPerReplica)
+			n = min(count, max(0, c.Value-used[p])/v.DevicesPerReplica)
 		}
 		replicas[k] = n
 		used[p] += n * v.DevicesPerReplica
-		left -= n
+		count -= n
 	}
 }

@@ -24,7 +24,6 @@ func TestHeldReplicasHoldUnderEveryLimit(t *testing.T) {
 		"quota":      func(f *planner.Fleet) { f.Pools[0].Quotas = []planner.Quota{{Namespace: "prod", Devices: 1}} },
 		"budget":     func(f *planner.Fleet) { f.Objective.BudgetPerHour = 1 },
 		"redundancy": func(f *planner.Fleet) { f.Workloads[0].Redundancy = 9 },
-		"minimum":    func(f *planner.Fleet) { f.Workloads[0].MinReplicas = 50 },
 		"maximum":    func(f *planner.Fleet) { f.Workloads[0].MaxReplicas = atMost(1) },
 	}
 	for name, limit := range limits {
@@ -49,6 +48,20 @@ func TestHeldReplicasHoldUnderEveryLimit(t *testing.T) {
 			assert.LessOrEqual(t, totals(&d, 1)[0], left)
 			assert.InDelta(t, 2*4+3*2+2*float64(totals(&d, 1)[0]), d.PricePerHour, 1e-9)
 		})
+	}
+}
+
+// A declared minimum holds without data, as far as the pools have room.
+func TestMinimumsHoldWithoutObservation(t *testing.T) {
+	for minimum, want := range map[int][]int{6: {2, 4}, 50: {2, 8}} {
+		h, a := declared("chat-h100", 0, 7), declared("chat-a100", 1, 4)
+		h.CurrentReplicas, h.MaxReplicas, a.CurrentReplicas = 2, atMost(2), 3
+		f := twoPools(28, h, a)
+		f.Workloads[0].MinReplicas = minimum
+		d := plan(t, planner.Snapshot{Fleet: f, Observations: []planner.Observation{}})
+		assert.Equal(t, want, totals(&d, 0))
+		require.Len(t, d.Changes, 1)
+		assert.Equal(t, want[1], d.Changes[0].To)
 	}
 }
 

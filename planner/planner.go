@@ -6,7 +6,6 @@ import (
 
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/optimizer/lp"
-	"github.com/poolwright/poolwright/queueing"
 )
 
 // Planner is the pipeline. It is immutable and may be used by many goroutines.
@@ -24,33 +23,50 @@ type stage struct {
 // cycle is one decision in the making.
 type cycle struct {
 	snapshot Snapshot
-	fleet    Fleet // observed demand in place of declared
+	memory   Memory
+	fleet    Fleet // demand planned for in place of declared
 	held     []bool
+	// Only the loop observes: what is known, expected, permitted and remembered, by
+	// workload.
+	observations map[string]*Observation
+	pauses       map[string]*Pause
+	seen         []seen
+	expected     []*Expectation
+	permitted    []permitted
+	next         []*WorkloadMemory
+	conditions   [][]Condition
 	// robustness has the demands that may come; workloads are all of the fleet's.
 	robustness optimizer.Robustness
 	sizer      *sizer
 	sizes      [][]Size
 	// problem is the whole fleet as an integer program. The solver gets what the
-	// held workloads leave of it, free, and solved is its solution.
-	problem, free *optimizer.Problem
-	heldUse       *heldUse
-	solved        *optimizer.Solution
-	start         *optimizer.Start // of the solver; then of the next cycle's
-	headroom      *optimizer.Headroom
-	decision      Decision
-	stop          func() bool
-	stage         string
+	// held workloads leave of it, free. Of its solutions wanted is the cheapest, and
+	// result that within what policies permit; solved is its plan.
+	problem, free  *optimizer.Problem
+	heldUse        *heldUse
+	wanted, result *optimizer.RobustSolution
+	solved         *optimizer.Solution
+	start          *optimizer.Start // of the solver; then of the next cycle's
+	headroom       *optimizer.Headroom
+	decision       Decision
+	stop           func() bool
+	stage          string
 }
 
 // New returns the pipeline; engine solves the linear programs inside the solver.
 func New(engine lp.Engine) *Planner {
 	return &Planner{engine: engine, stages: []stage{
 		{"observe", observe},
+		{"calibrate", calibrate},
+		{"forecast", anticipateDemand},
 		{"anticipate", anticipate},
 		{"size", size},
 		{"solve", solveStage(engine)},
+		{"permit", permitStage(engine)},
+		{"adopt", adopt},
 		{"predict", predict},
 		{"explain", explain},
+		{"order", order},
 	}}
 }
 
@@ -85,7 +101,7 @@ func (p *Planner) Capacities(f Fleet) ([][]Size, error) {
 }
 
 func run(stages []stage, s Snapshot, m Memory, stop func() bool) (Decision, Memory, error) {
-	c := cycle{snapshot: s, fleet: s.Fleet, sizer: newSizer(m), start: m.start, stop: stop}
+	c := cycle{snapshot: s, memory: m, fleet: s.Fleet, sizer: newSizer(m), start: m.start, stop: stop}
 	for _, st := range stages {
 		c.stage = st.name
 		if err := st.run(&c); err != nil {
@@ -94,7 +110,7 @@ func run(stages []stage, s Snapshot, m Memory, stop func() bool) (Decision, Memo
 	}
 	c.decision.At = s.Now
 	c.decision.Fleet = c.fleet
-	return c.decision, Memory{sizes: c.sizer.memory(), start: c.start}, nil
+	return c.decision, c.remember(), nil
 }
 
 // step appends to the decision's trail.
@@ -145,39 +161,3 @@ func (e *VariantError) Error() string {
 
 // Unwrap returns the cause.
 func (e *VariantError) Unwrap() error { return e.Err }
-
-// observe is the stage that puts observed demand in the place of declared demand.
-// A workload without a fresh observation keeps its replicas.
-func observe(c *cycle) error {
-	c.held = make([]bool, len(c.fleet.Workloads))
-	if c.snapshot.Observations == nil {
-		return nil
-	}
-	observed := make(map[string]Measurement, len(c.snapshot.Observations))
-	for _, o := range c.snapshot.Observations {
-		observed[o.Workload] = o.ArrivalRate
-	}
-	c.fleet.Workloads = append([]Workload(nil), c.fleet.Workloads...)
-	for i := range c.fleet.Workloads {
-		w := &c.fleet.Workloads[i]
-		c.observeWorkload(i, w, observed[w.QualifiedName()])
-	}
-	return nil
-}
-
-// maxArrivalRate is the highest observed arrival rate that is believed.
-const maxArrivalRate = 1e9
-
-func (c *cycle) observeWorkload(i int, w *Workload, m Measurement) {
-	if m.State == Fresh && !(m.Value >= 0 && m.Value <= maxArrivalRate) {
-		m.State = Invalid
-	}
-	declared := fmt.Sprintf("%.4g requests/s", float64(w.ArrivalRate))
-	if m.State == Fresh {
-		w.ArrivalRate = queueing.Rate(m.Value)
-		c.step(w.QualifiedName(), declared, fmt.Sprintf("%.4g requests/s", m.Value), "observed")
-		return
-	}
-	c.held[i] = true
-	c.step(w.QualifiedName(), declared, "replicas held", m.State.String()+" arrival rate")
-}

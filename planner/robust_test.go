@@ -60,7 +60,7 @@ func TestTrailSaysWhatWasPlannedFor(t *testing.T) {
 	f := launch(planner.Robustness{Service: optimizer.Joint, Probability: 0.9})
 	d := plan(t, planner.Snapshot{Fleet: f})
 	assert.Contains(t, d.Trail, planner.Step{
-		Stage: "solve", Subject: "prod/chat", Before: "8 requests/s", After: "16 requests/s",
+		Stage: "adopt", Subject: "prod/chat", Before: "8 requests/s", After: "16 requests/s",
 		Reason: "planned so that all workloads are served at once with probability 0.9",
 	})
 	assert.InDelta(t, 16, float64(d.Plans[0].Served), 1e-12)

@@ -135,6 +135,9 @@ func (s *sizer) run() {
 func (s *sizer) size(w *Workload, j int, indices []int) (Size, error) {
 	v := &w.Variants[j]
 	shapes := w.shapes()
+	if v.unknown() {
+		return w.combine(slices.Repeat([]Size{{Binding: "profile", Reason: "it has no profile"}}, len(shapes))), nil
+	}
 	if v.Replica == nil {
 		declared := Size{Capacity: v.Capacity, Served: v.Capacity, Binding: "capacityRps"}
 		return w.combine(slices.Repeat([]Size{declared}, len(shapes))), nil

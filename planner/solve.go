@@ -13,22 +13,18 @@ import (
 func solveStage(engine lp.Engine) func(*cycle) error {
 	return func(c *cycle) error {
 		c.problem = c.fleet.Problem(c.sizes)
-		held, err := c.hold(c.problem)
+		held, err := c.holdReplicas(c.problem)
 		if err != nil {
 			return err
 		}
 		c.heldUse = held
 		c.free = held.rest(c.problem, c.held)
-		robust, err := c.solution(c.free, engine)
+		c.result, err = c.solution(c.free, engine)
 		if err != nil {
 			return fmt.Errorf("planner: solve: %w", err)
 		}
-		c.solved, c.start = robust.Plan, startOf(c.free, robust)
-		c.planFor(robust.Demand)
-		solution := held.addTo(c.solved, c.held)
-		c.adopt(c.problem, solution)
-		c.reportSolved(robust)
-		c.explainSolution(solution)
+		c.start = startOf(c.free, c.result)
+		c.explainResult()
 		return nil
 	}
 }
@@ -77,33 +73,69 @@ func (f *Fleet) programWorkload(w *Workload, sizes []Size) optimizer.Workload {
 	return pw
 }
 
-// adopt takes the solution over into the decision.
-func (c *cycle) adopt(p *optimizer.Problem, s *optimizer.Solution) {
+// adopt is the stage that takes the solution over into the decision.
+func adopt(c *cycle) error {
+	c.solved = c.result.Plan
+	c.planFor(c.result.Demand)
+	s := c.heldUse.addTo(c.solved, c.held)
 	d := &c.decision
 	d.Solution = s
+	d.Stopped = s.Stopped
 	d.Demand = s.Demand
 	d.Objective = s.Objective
 	d.PricePerHour = s.PricePerHour
+	if by := c.fleet.Objective.madeBy(); by != "" {
+		d.Notes = append(d.Notes, "planned by the "+by+"; nothing is proven")
+	}
 	d.Notes = append(append(d.Notes, c.fleet.notes()...), s.Notes...)
 	for _, u := range s.Pools {
 		d.Pools = append(d.Pools, PoolUse{Used: u.Used, ShadowPrice: u.ShadowPrice})
 	}
 	for i, u := range s.Quotas {
-		d.Quotas = append(d.Quotas, quotaUse(p.Quotas[i], u))
+		d.Quotas = append(d.Quotas, quotaUse(c.problem.Quotas[i], u))
 	}
-	for i, a := range s.Allocations {
-		plan := WorkloadPlan{
-			Unmet:  queueing.Rate(a.Unmet),
-			Served: c.fleet.Workloads[i].ArrivalRate - queueing.Rate(a.Unmet),
+	for i := range s.Allocations {
+		d.Plans = append(d.Plans, c.workloadPlan(i, &s.Allocations[i]))
+	}
+	c.adoptPolicies()
+	c.reportSolved(c.result)
+	return nil
+}
+
+func (c *cycle) workloadPlan(i int, a *optimizer.Allocation) WorkloadPlan {
+	plan := WorkloadPlan{
+		Unmet:  queueing.Rate(a.Unmet),
+		Served: c.fleet.Workloads[i].ArrivalRate - queueing.Rate(a.Unmet),
+		Held:   c.held[i],
+	}
+	for j, r := range a.Replicas {
+		plan.Variants = append(plan.Variants, VariantPlan{
+			Size: c.sizes[i][j], Replicas: r, MarginalPrice: a.MarginalPrice[j], Wanted: sum(r),
+		})
+	}
+	plan.route(&c.fleet.Workloads[i], a.ShapeShares)
+	return plan
+}
+
+// adoptPolicies notes what was expected, wanted and permitted.
+func (c *cycle) adoptPolicies() {
+	if !c.loop() {
+		return
+	}
+	free := 0
+	for i := range c.decision.Plans {
+		plan := &c.decision.Plans[i]
+		plan.Expected = c.expected[i]
+		for j := range plan.Variants {
+			plan.Variants[j].Permitted = c.permitted[i].variants[j]
 		}
-		for j, r := range a.Replicas {
-			plan.Variants = append(plan.Variants, VariantPlan{
-				Size: c.sizes[i][j], Replicas: r, MarginalPrice: a.MarginalPrice[j],
-			})
+		if c.held[i] {
+			continue
 		}
-		plan.Held = c.held[i]
-		plan.route(&c.fleet.Workloads[i], a.ShapeShares)
-		d.Plans = append(d.Plans, plan)
+		for j, wanted := range c.wanted.Plan.Allocations[free].Replicas {
+			plan.Variants[j].Wanted = sum(wanted)
+		}
+		free++
 	}
 }
 

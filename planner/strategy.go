@@ -53,16 +53,15 @@ func startOf(p *optimizer.Problem, s *optimizer.RobustSolution) *optimizer.Start
 	return &optimizer.Start{Problem: &planned, Solution: s.Plan}
 }
 
-// explainSolution says what the solution costs and how it was made.
-func (c *cycle) explainSolution(s *optimizer.Solution) {
-	by := c.fleet.Objective.madeBy()
-	if by == "" {
-		c.step("", "", fmt.Sprintf("%.6g per hour, bound %.6g", s.Objective, s.Bound),
-			fmt.Sprintf("proven within %.3g %%", 100*s.Gap))
+// explainResult says what the plan costs and how it was made.
+func (c *cycle) explainResult() {
+	s := c.heldUse.addTo(c.result.Plan, c.held)
+	if by := c.fleet.Objective.madeBy(); by != "" {
+		c.step("", "", fmt.Sprintf("%.6g per hour", s.Objective), by+"; nothing is proven")
 		return
 	}
-	c.decision.Notes = append([]string{"planned by the " + by + "; nothing is proven"}, c.decision.Notes...)
-	c.step("", "", fmt.Sprintf("%.6g per hour", s.Objective), by+"; nothing is proven")
+	c.step("", "", fmt.Sprintf("%.6g per hour, bound %.6g", s.Objective, s.Bound),
+		fmt.Sprintf("proven within %.3g %%", 100*s.Gap))
 }
 
 // madeBy names what made the plan, empty for the solver.

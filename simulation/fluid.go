@@ -78,6 +78,9 @@ func (f *Fluid) Fleet(context.Context) (planner.Fleet, error) {
 	for i := range fleet.Workloads {
 		w := &fleet.Workloads[i]
 		w.Variants = append([]planner.Variant(nil), w.Variants...)
+		for j := range w.Variants {
+			w.Variants[j].StartingReplicas = w.Variants[j].CurrentReplicas - f.Ready(i, j)
+		}
 	}
 	return fleet, nil
 }
@@ -109,22 +112,28 @@ func (f *Fluid) Ready(workload, variant int) int {
 
 // Apply implements [controller.Actuator]: added replicas serve after their
 // start-up time; removed ones are taken from those that have not started first.
-func (f *Fluid) Apply(_ context.Context, changes []controller.Change) error {
-	for _, c := range changes {
-		i, j, ok := f.find(c.Workload, c.Variant)
-		if !ok {
-			return fmt.Errorf("simulation: no variant %q of workload %q", c.Variant, c.Workload)
-		}
-		v := &f.fleet.Workloads[i].Variants[j]
-		if v.CurrentReplicas != c.From {
-			continue
-		}
-		v.CurrentReplicas = c.To
-		if c.To > c.From {
-			f.starts[i][j] = append(f.starts[i][j], start{f.now.Add(v.Startup), c.To - c.From})
-		} else {
-			f.starts[i][j] = cancel(f.starts[i][j], c.From-c.To)
-		}
+func (f *Fluid) Apply(_ context.Context, changes []planner.Change) []error {
+	errs := make([]error, len(changes))
+	for k := range changes {
+		errs[k] = f.apply(&changes[k])
+	}
+	return errs
+}
+
+func (f *Fluid) apply(c *planner.Change) error {
+	i, j, ok := f.find(c.Workload, c.Variant)
+	if !ok {
+		return fmt.Errorf("simulation: no variant %q of workload %q", c.Variant, c.Workload)
+	}
+	v := &f.fleet.Workloads[i].Variants[j]
+	if v.CurrentReplicas != c.From {
+		return fmt.Errorf("simulation: variant %q of workload %q has %d replicas, not %d", c.Variant, c.Workload, v.CurrentReplicas, c.From)
+	}
+	v.CurrentReplicas = c.To
+	if c.To > c.From {
+		f.starts[i][j] = append(f.starts[i][j], start{f.now.Add(v.Startup), c.To - c.From})
+	} else {
+		f.starts[i][j] = cancel(f.starts[i][j], c.From-c.To)
 	}
 	return nil
 }

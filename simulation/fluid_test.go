@@ -44,13 +44,20 @@ func TestCurve(t *testing.T) {
 	assert.InDelta(t, c.Factor(midnight.Add(5*time.Hour)), c.Factor(midnight.Add(29*time.Hour)), 1e-12, "every day is the same")
 }
 
-func change(from, to int) []controller.Change {
-	return []controller.Change{{Workload: "chat", Variant: "chat-h100", From: from, To: to}}
+func change(from, to int) []planner.Change {
+	return []planner.Change{{Workload: "chat", Variant: "chat-h100", From: from, To: to}}
+}
+
+func apply(t *testing.T, f *simulation.Fluid, changes []planner.Change) {
+	t.Helper()
+	for _, err := range f.Apply(t.Context(), changes) {
+		require.NoError(t, err)
+	}
 }
 
 func TestReplicasServeAfterStartup(t *testing.T) {
 	f := newFluid(t)
-	require.NoError(t, f.Apply(t.Context(), change(1, 3)))
+	apply(t, f, change(1, 3))
 	assert.Equal(t, 1, f.Ready(0, 0))
 	require.NoError(t, f.Advance(midnight.Add(89*time.Second)))
 	assert.Equal(t, 1, f.Ready(0, 0))
@@ -60,23 +67,23 @@ func TestReplicasServeAfterStartup(t *testing.T) {
 
 func TestStartingReplicasAreRemovedFirst(t *testing.T) {
 	f := newFluid(t)
-	require.NoError(t, f.Apply(t.Context(), change(1, 4)))
-	require.NoError(t, f.Apply(t.Context(), change(4, 2)))
+	apply(t, f, change(1, 4))
+	apply(t, f, change(4, 2))
 	assert.Equal(t, 1, f.Ready(0, 0))
-	require.NoError(t, f.Apply(t.Context(), change(2, 0)))
+	apply(t, f, change(2, 0))
 	assert.Equal(t, 0, f.Ready(0, 0))
 }
 
 func TestChangeFromElsewhereIsDropped(t *testing.T) {
 	f := newFluid(t)
-	require.NoError(t, f.Apply(t.Context(), change(7, 3)))
+	require.Error(t, f.Apply(t.Context(), change(7, 3))[0])
 	now, err := f.Fleet(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, 1, now.Workloads[0].Variants[0].CurrentReplicas)
 }
 
 func TestUnknownVariantIsAnError(t *testing.T) {
-	err := newFluid(t).Apply(t.Context(), []controller.Change{{Workload: "chat", Variant: "none"}})
+	err := newFluid(t).Apply(t.Context(), []planner.Change{{Workload: "chat", Variant: "none"}})[0]
 	assert.ErrorContains(t, err, `no variant "none" of workload "chat"`)
 }
 
@@ -97,7 +104,7 @@ func TestControllerFollowsTheDay(t *testing.T) {
 	replicas := map[int]int{}
 	for now := midnight; now.Before(midnight.Add(24 * time.Hour)); now = now.Add(10 * time.Minute) {
 		require.NoError(t, f.Advance(now))
-		_, _, err := c.Tick(t.Context(), now, nil)
+		_, err := c.Tick(t.Context(), now, nil)
 		require.NoError(t, err)
 		current, err := f.Fleet(t.Context())
 		require.NoError(t, err)
@@ -107,5 +114,5 @@ func TestControllerFollowsTheDay(t *testing.T) {
 	}
 	assert.Equal(t, 1, replicas[0])
 	assert.Equal(t, 4, replicas[12])
-	assert.Equal(t, replicas[11], replicas[13], "the day is symmetric around its peak")
+	assert.Equal(t, 2, replicas[22], "the evening gives back what noon needed")
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -166,11 +167,11 @@ func (l *loop) run(ctx context.Context) error {
 		if err := l.fleet.Advance(l.fleet.Now().Add(l.step())); err != nil {
 			return err
 		}
-		decision, changes, err := l.tick(ctx)
+		entry, err := l.tick(ctx)
 		if err != nil {
 			err = l.complain(err)
 		} else {
-			err = l.report(&decision, changes)
+			err = l.report(&entry)
 		}
 		if err != nil {
 			return err
@@ -184,21 +185,23 @@ func (l *loop) step() time.Duration {
 }
 
 // tick runs one cycle under the fleet's time limit and counts it.
-func (l *loop) tick(ctx context.Context) (planner.Decision, []controller.Change, error) {
+func (l *loop) tick(ctx context.Context) (controller.Entry, error) {
 	fleet, err := l.fleet.Fleet(ctx)
 	if err != nil {
-		return planner.Decision{}, nil, err
+		return controller.Entry{}, err
 	}
 	limited, cancel := context.WithTimeout(ctx, fleet.Objective.TimeLimit)
 	defer cancel()
 	began := time.Now()
-	decision, changes, err := l.controller.Tick(ctx, l.fleet.Now(), server.Stop(limited))
-	if err != nil {
+	entry, err := l.controller.Tick(ctx, l.fleet.Now(), server.Stop(limited))
+	if err != nil || entry.Failure != "" {
 		l.metrics.failures.Inc()
-		return decision, changes, err
 	}
-	l.metrics.observe(&decision, len(changes), time.Since(began))
-	return decision, changes, nil
+	if err != nil {
+		return entry, err
+	}
+	l.metrics.observe(&entry.Decision, len(entry.Decision.Changes), time.Since(began))
+	return entry, nil
 }
 
 // complain prints why a cycle failed; the next one starts afresh.
@@ -209,14 +212,14 @@ func (l *loop) complain(failure error) error {
 
 // first makes the first plan and prints it as a table.
 func (l *loop) first(ctx context.Context) error {
-	decision, _, err := l.tick(ctx)
+	entry, err := l.tick(ctx)
 	if err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(l.out, "Plan for %s of a simulated day:\n\n", l.fleet.Now().Format("15:04")); err != nil {
 		return err
 	}
-	if err := writeTable(l.out, message.Plan(&decision)); err != nil {
+	if err := writeTable(l.out, message.Plan(&entry.Decision)); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(l.out, "\n%s\n\nPlanning again every %s; each time %.4g minutes of the simulated day have passed. Changes:\n",
@@ -224,15 +227,20 @@ func (l *loop) first(ctx context.Context) error {
 	return err
 }
 
-// report prints what a decision changes, a line each, and nothing without changes.
-func (l *loop) report(d *planner.Decision, changes []controller.Change) error {
-	if len(changes) == 0 {
+// report prints what a cycle changes, a line each, and nothing without changes.
+func (l *loop) report(e *controller.Entry) error {
+	if e.Failure != "" {
+		if err := l.complain(errors.New(e.Failure)); err != nil {
+			return err
+		}
+	}
+	if len(e.Decision.Changes) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintf(l.out, "%s  %s\n", l.fleet.Now().Format("15:04"), summary(message.Plan(d))); err != nil {
+	if _, err := fmt.Fprintf(l.out, "%s  %s\n", l.fleet.Now().Format("15:04"), summary(message.Plan(&e.Decision))); err != nil {
 		return err
 	}
-	for _, c := range changes {
+	for _, c := range e.Decision.Changes {
 		if _, err := fmt.Fprintf(l.out, "       %s %s: %d → %d\n", c.Workload, c.Variant, c.From, c.To); err != nil {
 			return err
 		}

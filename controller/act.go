@@ -1,0 +1,93 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/poolwright/poolwright/planner"
+)
+
+// act carries out changes, additions first. It drops those whose variant has moved
+// meanwhile, and removals from a workload of which an addition failed: what takes their
+// place is not on its way.
+func (c *Controller) act(ctx context.Context, changes []planner.Change) ([]Drop, error) {
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	fleet, err := c.config.Catalog.Fleet(ctx)
+	if err != nil {
+		return dropAll(changes, "the fleet could not be read again"), fmt.Errorf("read the fleet again: %w", err)
+	}
+	valid, dropped := revalidate(&fleet, changes)
+	var failures []error
+	failed := make(map[string]bool)
+	apply := func(batch []planner.Change) {
+		if len(batch) == 0 {
+			return
+		}
+		for k, err := range c.config.Actuator.Apply(ctx, batch) {
+			if err != nil {
+				failed[batch[k].Workload] = true
+				dropped = append(dropped, Drop{Change: batch[k], Reason: err.Error()})
+				failures = append(failures, fmt.Errorf("%s %s: %w", batch[k].Workload, batch[k].Variant, err))
+			}
+		}
+	}
+	apply(additions(valid, true))
+	var removals []planner.Change
+	for _, change := range additions(valid, false) {
+		if failed[change.Workload] {
+			dropped = append(dropped, Drop{Change: change, Reason: "an addition to the workload failed"})
+		} else {
+			removals = append(removals, change)
+		}
+	}
+	apply(removals)
+	return dropped, errors.Join(failures...)
+}
+
+func dropAll(changes []planner.Change, reason string) []Drop {
+	var dropped []Drop
+	for _, change := range changes {
+		dropped = append(dropped, Drop{Change: change, Reason: reason})
+	}
+	return dropped
+}
+
+// additions are the changes that add replicas, or those that do not.
+func additions(changes []planner.Change, add bool) []planner.Change {
+	var some []planner.Change
+	for _, change := range changes {
+		if (change.To > change.From) == add {
+			some = append(some, change)
+		}
+	}
+	return some
+}
+
+// variantName names a variant of the whole fleet.
+type variantName struct{ workload, variant string }
+
+// revalidate compares changes with the fleet as it is now.
+func revalidate(fleet *planner.Fleet, changes []planner.Change) (valid []planner.Change, dropped []Drop) {
+	now := make(map[variantName]int)
+	for i := range fleet.Workloads {
+		w := &fleet.Workloads[i]
+		for j := range w.Variants {
+			now[variantName{w.QualifiedName(), w.Variants[j].Name}] = w.Variants[j].CurrentReplicas
+		}
+	}
+	for _, change := range changes {
+		current, ok := now[variantName{change.Workload, change.Variant}]
+		switch {
+		case !ok:
+			dropped = append(dropped, Drop{Change: change, Reason: "it is gone"})
+		case current != change.From:
+			dropped = append(dropped, Drop{Change: change, Reason: fmt.Sprintf("it has %d replicas now", current)})
+		default:
+			valid = append(valid, change)
+		}
+	}
+	return valid, dropped
+}

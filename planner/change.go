@@ -1,0 +1,56 @@
+package planner
+
+import "github.com/poolwright/poolwright/queueing"
+
+// Change is a wanted change of one variant's replicas.
+type Change struct {
+	// Workload is the qualified name.
+	Workload string
+	Variant  string
+	Target   ScaleTarget
+	// From is what the snapshot had, To what is asked for now and Goal what the plan has.
+	From, To, Goal int
+	Reason         string
+}
+
+// Expectation is the demand that a workload is planned for, in requests/s.
+type Expectation struct {
+	// Observed is the rate of arrivals now, at least.
+	Observed queueing.Rate
+	// Point and Upper are expected when replicas asked for now could be ready.
+	Point, Upper queueing.Rate
+	// Backlog is what draining the queues adds.
+	Backlog queueing.Rate
+	// Reason says how the forecast was made.
+	Reason string
+}
+
+// Condition is something that a person should know of a workload.
+type Condition struct {
+	Type    ConditionType
+	Message string
+}
+
+// ConditionType names a condition, as Kubernetes does.
+type ConditionType string
+
+const (
+	// Paused: somebody asked that nothing be changed.
+	Paused ConditionType = "Paused"
+	// DemandUnknown: there is no measurement to plan from, and replicas are held.
+	DemandUnknown ConditionType = "DemandUnknown"
+	// DemandIncomplete: not all replicas report; nothing is taken away.
+	DemandIncomplete ConditionType = "DemandIncomplete"
+	// ExternalChange: somebody else changed replicas; they are held for one cycle.
+	ExternalChange ConditionType = "ExternalChange"
+	// ProfileMissing: a variant has neither profile nor capacity, and is never scaled.
+	ProfileMissing ConditionType = "ProfileMissing"
+	// ProfileDoubtful: replicas do for long what their profile can't explain.
+	ProfileDoubtful ConditionType = "ProfileDoubtful"
+	// SLOInfeasible: no variant holds the SLO at any rate.
+	SLOInfeasible ConditionType = "SLOInfeasible"
+	// DemandUnmet: the plan leaves demand unserved.
+	DemandUnmet ConditionType = "DemandUnmet"
+	// Waiting: changes wait for devices or for replicas to become ready.
+	Waiting ConditionType = "Waiting"
+)

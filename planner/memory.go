@@ -1,0 +1,76 @@
+package planner
+
+import (
+	"time"
+
+	"github.com/poolwright/poolwright/calibration"
+	"github.com/poolwright/poolwright/forecast"
+	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/policy"
+	"github.com/poolwright/poolwright/queueing"
+)
+
+// Memory is what the planner carries from one cycle to the next. The zero value
+// remembers nothing.
+type Memory struct {
+	// Workloads are by qualified name; only decisions with observations remember them.
+	Workloads map[string]*WorkloadMemory
+	// sizes and start save work; of plans that are equally good within the gap asked for,
+	// the one next to the last is found first.
+	sizes map[sizeKey]Size
+	start *optimizer.Start
+}
+
+// WorkloadMemory is what is remembered of one workload. It is never changed: each cycle
+// makes its own.
+type WorkloadMemory struct {
+	Demand forecast.State
+	Policy policy.History
+	// Planned is the arrival rate that the last plan was made for.
+	Planned queueing.Rate
+	// Inside is the number of requests running or waiting at the time InsideAt; it counts
+	// unless that is zero.
+	Inside   float64
+	InsideAt time.Time
+	Variants []VariantMemory
+}
+
+// VariantMemory is what is remembered of one variant.
+type VariantMemory struct {
+	Name string
+	// Seen and Asked are the replicas found and asked for in the last cycle.
+	Seen, Asked int
+	// Declared is the profile that Filter started from.
+	Declared queueing.Profile
+	// Filter is nil before the first window of calibration.
+	Filter *calibration.FilterState
+	// Profile is the one that the last plan was made with; nil = the declared one.
+	Profile *queueing.Profile
+}
+
+// remember is the memory for the next cycle.
+func (c *cycle) remember() Memory {
+	m := Memory{sizes: c.sizer.memory(), start: c.start}
+	if !c.loop() {
+		return m
+	}
+	m.Workloads = make(map[string]*WorkloadMemory, len(c.next))
+	for i, next := range c.next {
+		w := &c.fleet.Workloads[i]
+		variants := make([]VariantMemory, len(w.Variants))
+		for j := range w.Variants {
+			v := &w.Variants[j]
+			if last := next.variant(j, v.Name); last != nil {
+				variants[j] = *last
+			}
+			variants[j].Name, variants[j].Seen, variants[j].Asked = v.Name, v.CurrentReplicas, v.CurrentReplicas
+		}
+		next.Variants = variants
+		m.Workloads[w.QualifiedName()] = next
+	}
+	for k := range c.decision.Changes {
+		change := &c.decision.Changes[k]
+		m.Workloads[change.Workload].variant(0, change.Variant).Asked = change.To
+	}
+	return m
+}

@@ -1,0 +1,190 @@
+package planner
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/poolwright/poolwright/queueing"
+)
+
+// seen is what is known of a workload in this cycle.
+type seen struct {
+	// known: there is a rate to plan from, of arrivals or at least of some. complete:
+	// there are no more.
+	known, complete bool
+	rate            queueing.Rate
+	// reason says where the rate comes from, or why there is none.
+	reason string
+	// waiting requests; 0 where they were not measured.
+	waiting float64
+	// inside is the number of requests running or waiting, where counted.
+	inside  float64
+	counted bool
+	// kept: replicas stay as they are, even below their minimums.
+	kept bool
+}
+
+// observe is the stage that finds out what is known of each workload, and holds the
+// replicas of those that must not be planned.
+func observe(c *cycle) error {
+	c.held = make([]bool, len(c.fleet.Workloads))
+	c.conditions = make([][]Condition, len(c.fleet.Workloads))
+	if !c.loop() {
+		return nil
+	}
+	c.fleet.Workloads = append([]Workload(nil), c.fleet.Workloads...)
+	c.indexObservations()
+	c.seen = make([]seen, len(c.fleet.Workloads))
+	c.next = make([]*WorkloadMemory, len(c.fleet.Workloads))
+	for i := range c.fleet.Workloads {
+		w := &c.fleet.Workloads[i]
+		c.next[i] = &WorkloadMemory{}
+		if last := c.memory.Workloads[w.QualifiedName()]; last != nil {
+			*c.next[i] = *last
+		}
+		c.seen[i] = c.observeWorkload(i)
+		if s := &c.seen[i]; s.known && s.rate != w.ArrivalRate {
+			c.step(w.QualifiedName(), fmt.Sprintf("%.4g requests/s", float64(w.ArrivalRate)),
+				fmt.Sprintf("%.4g requests/s", float64(s.rate)), s.reason)
+		}
+		c.holdUnknown(i)
+	}
+	return nil
+}
+
+// loop tells whether the decision is one of the loop.
+func (c *cycle) loop() bool { return c.snapshot.Observations != nil }
+
+func (c *cycle) indexObservations() {
+	c.observations = make(map[string]*Observation, len(c.snapshot.Observations))
+	for i := range c.snapshot.Observations {
+		c.observations[c.snapshot.Observations[i].Workload] = &c.snapshot.Observations[i]
+	}
+	c.pauses = make(map[string]*Pause, len(c.snapshot.Paused))
+	for i := range c.snapshot.Paused {
+		p := &c.snapshot.Paused[i]
+		if p.Until.IsZero() || c.snapshot.Now.Before(p.Until) {
+			c.pauses[p.Workload] = p
+		}
+	}
+}
+
+// observeWorkload finds the rate of arrivals.
+func (c *cycle) observeWorkload(i int) seen {
+	o := c.observations[c.fleet.Workloads[i].QualifiedName()]
+	if o == nil {
+		return seen{reason: "no observation"}
+	}
+	var s seen
+	running, waiting := o.Running.checked(), o.Waiting.checked()
+	if waiting.State == Fresh || waiting.State == Incomplete {
+		s.waiting = waiting.Value
+	}
+	s.inside, s.counted = running.Value+waiting.Value, running.State == Fresh && waiting.State == Fresh
+	s.arrivals(o.ArrivalRate.checked(), o.CompletionRate.checked(), c.next[i], c.snapshot.Now)
+	return s
+}
+
+// arrivals finds the rate of arrivals in what was measured, the best first.
+func (s *seen) arrivals(arrivals, completions Measurement, last *WorkloadMemory, now time.Time) {
+	growth, ok := s.growth(last, now)
+	switch {
+	case arrivals.State == Fresh:
+		s.known, s.complete, s.rate, s.reason = true, true, queueing.Rate(arrivals.Value), "observed"
+	case completions.State == Fresh && ok:
+		s.known, s.complete, s.rate = true, true, queueing.Rate(max(0, completions.Value+growth))
+		s.reason = fmt.Sprintf("%.4g/s completed, and %+.4g/s inside", completions.Value, growth)
+	case arrivals.State == Incomplete:
+		s.known, s.rate, s.reason = true, queueing.Rate(arrivals.Value), "at least, as not all replicas report"
+	case completions.State == Fresh || completions.State == Incomplete:
+		s.known, s.rate, s.reason = true, queueing.Rate(completions.Value), "completed, which does not show a backlog"
+	default:
+		s.reason = arrivals.State.String() + " arrival rate"
+	}
+}
+
+// longestGrowth is the longest time over which a number of requests is compared.
+const longestGrowth = 5 * time.Minute
+
+// growth is that of the number of requests inside, per second since the last cycle.
+func (s *seen) growth(last *WorkloadMemory, now time.Time) (float64, bool) {
+	elapsed := now.Sub(last.InsideAt)
+	if !s.counted || last.InsideAt.IsZero() || elapsed <= 0 || elapsed > longestGrowth {
+		return 0, false
+	}
+	return (s.inside - last.Inside) / elapsed.Seconds(), true
+}
+
+// Highest measured values that are believed, of numbers of requests and of rates.
+const (
+	mostMeasured   = 1e9
+	maxArrivalRate = mostMeasured
+)
+
+// checked is the measurement, invalid if its value can't be one.
+func (m Measurement) checked() Measurement {
+	if (m.State == Fresh || m.State == Incomplete) && !(m.Value >= 0 && m.Value <= mostMeasured) {
+		m.State = Invalid
+	}
+	return m
+}
+
+// holdUnknown holds a workload that is paused, was changed by somebody else, or of
+// whose demand nothing is known; and remembers what was inside.
+func (c *cycle) holdUnknown(i int) {
+	w, s, next := &c.fleet.Workloads[i], &c.seen[i], c.next[i]
+	name := w.QualifiedName()
+	switch pause, change := c.pauses[name], w.changedBySomebodyElse(next); {
+	case pause != nil:
+		s.kept = true
+		c.hold(i, Paused, "paused: "+pause.Reason)
+	case change != "":
+		c.hold(i, ExternalChange, change)
+	case !s.known:
+		c.hold(i, DemandUnknown, s.reason)
+	case !s.complete:
+		c.condition(i, DemandIncomplete, s.reason)
+	}
+	next.InsideAt = time.Time{}
+	if s.counted {
+		next.Inside, next.InsideAt = s.inside, c.snapshot.Now.UTC().Round(0)
+	}
+}
+
+func (c *cycle) hold(i int, why ConditionType, message string) {
+	w := &c.fleet.Workloads[i]
+	c.held[i] = true
+	c.condition(i, why, message)
+	c.step(w.QualifiedName(), fmt.Sprintf("%.4g requests/s", float64(w.ArrivalRate)), "replicas held", message)
+}
+
+func (c *cycle) condition(i int, t ConditionType, message string) {
+	c.conditions[i] = append(c.conditions[i], Condition{Type: t, Message: message})
+}
+
+// changedBySomebodyElse says which variant's replicas are neither what they were nor
+// what was asked for, if any.
+func (w *Workload) changedBySomebodyElse(last *WorkloadMemory) string {
+	for j := range w.Variants {
+		v := &w.Variants[j]
+		m := last.variant(j, v.Name)
+		if m != nil && v.CurrentReplicas != m.Seen && v.CurrentReplicas != m.Asked {
+			return fmt.Sprintf("somebody else changed %s from %d to %d replicas", v.Name, m.Asked, v.CurrentReplicas)
+		}
+	}
+	return ""
+}
+
+// variant finds what is remembered of a variant, first where it is most likely to be;
+// nil if there is nothing.
+func (m *WorkloadMemory) variant(likely int, name string) *VariantMemory {
+	if likely < len(m.Variants) && m.Variants[likely].Name == name {
+		return &m.Variants[likely]
+	}
+	for i := range m.Variants {
+		if m.Variants[i].Name == name {
+			return &m.Variants[i]
+		}
+	}
+	return nil
+}

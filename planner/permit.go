@@ -1,0 +1,231 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/optimizer/lp"
+	"github.com/poolwright/poolwright/policy"
+)
+
+// permitStage bounds how far replicas may move now and, where the wanted plan lies
+// outside, plans again inside the bounds.
+func permitStage(engine lp.Engine) func(*cycle) error {
+	return func(c *cycle) error {
+		if !c.loop() {
+			return nil
+		}
+		c.wanted = c.result
+		outside := c.permit()
+		if !outside {
+			return nil
+		}
+		c.step("", "", "planned again", "the cheapest plan is outside of what policies permit")
+		return c.planInside(engine)
+	}
+}
+
+// permit asks the policy of each workload, and tells whether the wanted plan is outside
+// of what is permitted.
+func (c *cycle) permit() (outside bool) {
+	c.permitted = make([]permitted, len(c.fleet.Workloads))
+	free := 0
+	for i := range c.fleet.Workloads {
+		var wanted [][]int
+		if !c.held[i] {
+			wanted = c.wanted.Plan.Allocations[free].Replicas
+			free++
+		}
+		p := c.permitWorkload(i, wanted)
+		c.permitted[i] = p
+		if !c.held[i] && !p.allows(wanted) {
+			outside = true
+			c.explainPermission(i, wanted)
+		}
+	}
+	return outside
+}
+
+// permitted is what the policy of a workload permits.
+type permitted struct {
+	variants []policy.Permission
+	total    policy.Permission
+	// ignored: other things were more important.
+	ignored bool
+}
+
+func (p *permitted) allows(replicas [][]int) bool {
+	total := 0
+	for j := range replicas {
+		n := sum(replicas[j])
+		total += n
+		if !p.variants[j].Allows(n) {
+			return false
+		}
+	}
+	return p.total.Allows(total)
+}
+
+func sum(replicas []int) int {
+	n := 0
+	for _, r := range replicas {
+		n += r
+	}
+	return n
+}
+
+// permitWorkload asks the policy; wanted is nil for a workload that is held.
+func (c *cycle) permitWorkload(i int, wanted [][]int) permitted {
+	w, s, next := &c.fleet.Workloads[i], &c.seen[i], c.next[i]
+	pw := policy.Workload{
+		Known: wanted != nil, Complete: s.complete,
+		Arrivals: s.rate > 0 || s.waiting > 0,
+		Variants: make([]policy.Variant, len(w.Variants)),
+	}
+	for j := range w.Variants {
+		pw.Variants[j] = policy.Variant{Name: w.Variants[j].Name, Current: w.Variants[j].CurrentReplicas}
+		if wanted != nil {
+			pw.Variants[j].Wanted = sum(wanted[j])
+		}
+	}
+	if wanted != nil {
+		pw.Overload = c.unmet(i, w.ready(), float64(s.rate)) > 0
+	}
+	var p permitted
+	p.variants, p.total, next.Policy = c.policy(w).Permit(next.Policy, c.snapshot.Now, &pw)
+	for j := range w.Variants {
+		if v := &w.Variants[j]; v.unknown() {
+			p.variants[j] = policy.Permission{Min: v.CurrentReplicas, Max: v.CurrentReplicas, Limited: true, Reason: "it has no profile"}
+			c.condition(i, ProfileMissing, v.Name+" has neither profile nor capacity, and is not scaled")
+		}
+	}
+	return p
+}
+
+// unknown tells whether nothing says what a replica sustains.
+func (v *Variant) unknown() bool { return v.Replica == nil && v.Capacity == 0 }
+
+// ready is the number of replicas of each variant that serve.
+func (w *Workload) ready() []int {
+	counts := make([]int, len(w.Variants))
+	for j := range w.Variants {
+		counts[j] = max(0, w.Variants[j].CurrentReplicas-w.Variants[j].StartingReplicas)
+	}
+	return counts
+}
+
+// unmet is the part of a demand that counts of replicas leave unserved.
+func (c *cycle) unmet(i int, counts []int, demand float64) float64 {
+	w := c.problem.Workloads[i]
+	w.Demand = demand
+	return w.Unmet(counts)
+}
+
+func (c *cycle) explainPermission(i int, wanted [][]int) {
+	w, p := &c.fleet.Workloads[i], &c.permitted[i]
+	for j := range wanted {
+		if n := sum(wanted[j]); !p.variants[j].Allows(n) {
+			c.step(w.QualifiedName()+"/"+w.Variants[j].Name, fmt.Sprintf("%d replicas", n), p.variants[j].String(), p.variants[j].Reason)
+		}
+	}
+	if p.total.Min > 0 {
+		c.step(w.QualifiedName(), "0 replicas", "1 replica", p.total.Reason)
+	}
+}
+
+// planInside plans within what is permitted. Permissions yield where they do not fit
+// the pools, and where they leave demand of a more important workload unserved.
+func (c *cycle) planInside(engine lp.Engine) error {
+	if err := c.solveInside(engine); err != nil {
+		return err
+	}
+	if c.result.Plan.Demand == optimizer.Infeasible && c.wanted.Plan.Demand != optimizer.Infeasible {
+		c.ignore("what policies permit does not fit the pools, quotas and the budget", func(int) bool { return true })
+		c.result = c.wanted
+		return nil
+	}
+	priority := c.lessServed()
+	if priority == 0 {
+		return nil
+	}
+	c.ignore(fmt.Sprintf("demand of priority %d needs the devices", priority),
+		func(i int) bool { return c.fleet.Workloads[i].Priority > priority })
+	return c.solveInside(engine)
+}
+
+// solveInside plans for the workloads that are not held, within what is permitted.
+func (c *cycle) solveInside(engine lp.Engine) error {
+	inside := *c.free
+	inside.Workloads = append([]optimizer.Workload(nil), c.free.Workloads...)
+	free := 0
+	for i := range c.fleet.Workloads {
+		if c.held[i] {
+			continue
+		}
+		c.permitted[i].bound(&inside.Workloads[free])
+		free++
+	}
+	result, err := c.solution(&inside, engine)
+	if err != nil {
+		return fmt.Errorf("planner: permit: %w", err)
+	}
+	c.result = result
+	c.explainResult()
+	return nil
+}
+
+// bound adds what is permitted to the limits of a workload. Its declared maximums come
+// first.
+func (p *permitted) bound(w *optimizer.Workload) {
+	if p.ignored {
+		return
+	}
+	variants := append([]optimizer.Variant(nil), w.Variants...)
+	least := 0
+	for j := range variants {
+		v, allowed := &variants[j], &p.variants[j]
+		most := allowed.Min
+		if v.MaxReplicas.Limited {
+			most = min(most, v.MaxReplicas.Value)
+		}
+		v.MinReplicas = max(v.MinReplicas, most)
+		if allowed.Limited {
+			v.MaxReplicas = optimizer.Bound{Limited: true, Value: max(v.MinReplicas, allowed.Max)}
+		}
+		least += v.MinReplicas
+	}
+	if w.MaxReplicas.Limited && least > w.MaxReplicas.Value {
+		return
+	}
+	w.Variants = variants
+	w.MinReplicas = max(w.MinReplicas, p.total.Min)
+}
+
+// lessServed is the most important priority of which the plan leaves more unserved than
+// the wanted one, or 0.
+func (c *cycle) lessServed() int {
+	priority := 0
+	free := 0
+	for i := range c.fleet.Workloads {
+		if c.held[i] {
+			continue
+		}
+		w := &c.fleet.Workloads[i]
+		more := c.result.Plan.Allocations[free].Unmet - c.wanted.Plan.Allocations[free].Unmet
+		free++
+		if more > 1e-6*float64(w.ArrivalRate) && (priority == 0 || w.Priority < priority) {
+			priority = w.Priority
+		}
+	}
+	return priority
+}
+
+// ignore drops what policies permit for some workloads.
+func (c *cycle) ignore(reason string, which func(i int) bool) {
+	for i := range c.permitted {
+		if !c.held[i] && which(i) {
+			c.permitted[i].ignored = true
+		}
+	}
+	c.step("", "", "bounds of policies yield", reason)
+}
