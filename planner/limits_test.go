@@ -107,6 +107,41 @@ func TestShortageNamesItsCause(t *testing.T) {
 	}
 }
 
+// A penalty too low to pay for a replica is the cause, also where none would fit.
+func TestShortageOfWhatIsNotWorthItsPrice(t *testing.T) {
+	v := declared("chat", 0, 7)
+	v.DevicesPerReplica = 6
+	f := twoPools(10, v)
+	f.Pools[0].Capacity, f.Pools[0].DevicesPerNode = atMost(15), 8
+	f.Workloads[0].Penalized = true
+	for penalty, cause := range map[float64]string{4: "unmetPenaltyPerRps", 20: "nodes of pool/h100"} {
+		f.Workloads[0].UnmetPenalty = penalty
+		d := plan(t, planner.Snapshot{Fleet: f})
+		require.Equal(t, []int{1}, totals(&d, 0), "a replica costs 24, and the second would serve 3 requests/s")
+		assert.Equal(t, cause, d.Plans[0].Binding)
+	}
+}
+
+// All limits that one more replica breaks are named: raising one of them does not help.
+func TestShortageNamesAllLimits(t *testing.T) {
+	f := twoPools(100, declared("chat-h100", 0, 7))
+	f.Workloads[0].Variants[0].MaxReplicas = f.Pools[0].Capacity
+	f.Objective.BudgetPerHour = f.Pools[0].PricePerHour * float64(f.Pools[0].Capacity.Value)
+	d := plan(t, planner.Snapshot{Fleet: f})
+	assert.Equal(t, "maxReplicas of chat-h100, pool/h100, budget", d.Plans[0].Binding)
+}
+
+// A phase with room is of no use where the other has none.
+func TestShortageOfOnePhase(t *testing.T) {
+	prefill, decode := declared("prefill", 0, 7), declared("decode", 1, 7)
+	prefill.Role, decode.Role = optimizer.Prefill, optimizer.Decode
+	f := twoPools(20, prefill, decode)
+	f.Pools[1].Capacity = atMost(1)
+	d := plan(t, planner.Snapshot{Fleet: f})
+	assert.Equal(t, []int{1, 1}, totals(&d, 0))
+	assert.Equal(t, "pool/a100", d.Plans[0].Binding)
+}
+
 // A full pool is not the cause where another still has room, at a price.
 func TestShortageLooksAtEveryPool(t *testing.T) {
 	v := declared("chat", 0, 7)

@@ -1,51 +1,99 @@
 package planner
 
-import "github.com/poolwright/poolwright/optimizer"
+import (
+	"math"
+	"slices"
+	"strings"
 
-// shortage names what keeps demand from being served: what stops one more replica
-// of the variant that would serve most cheaply.
+	"github.com/poolwright/poolwright/optimizer"
+)
+
+// shortage names what keeps demand from being served: the limits that one more replica
+// of the variant that would serve most cheaply breaks, or what else keeps a replica
+// from being added.
 func (c *cycle) shortage(i int) string {
 	w, plan := &c.fleet.Workloads[i], &c.decision.Plans[i]
-	best := -1
+	serves, best, cause := false, -1, ""
+	fits := map[optimizer.Phase]bool{}
 	for j := range plan.Variants {
 		v := &plan.Variants[j]
-		if v.Size.Served > 0 && (best < 0 || v.MarginalPrice < plan.Variants[best].MarginalPrice) {
-			best = j
-		}
-	}
-	if best < 0 {
-		return plan.Variants[0].Size.Binding
-	}
-	cause := ""
-	for j := range plan.Variants {
-		if plan.Variants[j].Size.Served == 0 {
+		if v.Size.Served == 0 {
 			continue
 		}
-		stop := c.stops(i, j)
-		if stop == "" {
-			return c.unstopped(w)
+		serves = true
+		switch stops := c.stops(i, j); {
+		case stops == "":
+			fits[w.Variants[j].Role] = true
+		case best < 0 || v.MarginalPrice < plan.Variants[best].MarginalPrice:
+			best, cause = j, stops
 		}
-		if j == best {
-			cause = stop
-		}
+	}
+	switch {
+	case !serves:
+		return plan.Variants[0].Size.Binding
+	case fits[optimizer.Whole], fits[optimizer.Prefill] && fits[optimizer.Decode]:
+		return c.unstopped(w)
+	case w.Penalized && !c.worthMore(i):
+		return "unmetPenaltyPerRps"
 	}
 	return cause
 }
 
-// stops names what stops one more replica of a variant in each of its pools, by the
-// first of them, or is empty where one fits.
+// stops names what stops one more replica of a variant in the first of its pools, or is
+// empty where one fits in some pool.
 func (c *cycle) stops(i, j int) string {
-	stop := ""
+	first := ""
 	for k := range c.fleet.Workloads[i].Variants[j].Pools {
 		limits := c.room().Stops(i, j, k)
 		if len(limits) == 0 {
 			return ""
 		}
-		if stop == "" {
-			stop = c.limitName(i, limits[0])
+		if first == "" {
+			names := make([]string, len(limits))
+			for l := range limits {
+				names[l] = c.limitName(i, limits[l])
+			}
+			first = strings.Join(names, ", ")
 		}
 	}
-	return stop
+	return first
+}
+
+// worthMore says whether more replicas of workload i would save more penalty than they
+// cost, were there room for them: one of some variant, or one of each phase.
+func (c *cycle) worthMore(i int) bool {
+	w := &c.problem.Workloads[i]
+	for j := range w.Variants {
+		if c.saves(i, j) {
+			return true
+		}
+		for other := range w.Variants {
+			if w.Variants[j].Phase == optimizer.Prefill && w.Variants[other].Phase == optimizer.Decode && c.saves(i, j, other) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// saves says whether one more replica of each of the variants, beside those that may
+// fail, saves more penalty than it costs.
+func (c *cycle) saves(i int, variants ...int) bool {
+	w := c.problem.Workloads[i]
+	w.Demand = float64(c.fleet.Workloads[i].ArrivalRate) // which robustness may have raised
+	counts := slices.Clone(c.room().Counts(i))
+	more := max(1, w.Redundancy+1-c.decision.Plans[i].total())
+	saved := w.UnmetPenalty * w.Unmet(counts)
+	for _, j := range variants {
+		v := &w.Variants[j]
+		price := math.Inf(1)
+		for _, p := range v.Placements {
+			price = min(price, p.PricePerHour)
+		}
+		saved += v.Switching(counts[j]) - v.Switching(counts[j]+more) - float64(more)*price
+		counts[j] += more
+	}
+	return saved > w.UnmetPenalty*w.Unmet(counts)
 }
 
 // room is what the plan leaves of the limits.

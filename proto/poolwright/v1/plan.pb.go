@@ -807,7 +807,8 @@ type WorkloadPlan struct {
 	// (of a variant), mixing, redundancy, pool/<name>, nodes of pool/<name>,
 	// quota/<namespace>/<pool>, budget, unmetPenaltyPerRps, strategy (one other than
 	// OPTIMAL), timeLimit (of such a strategy) or the search limit. Of a fleet as it
-	// stands: currentReplicas. Of the loop: observation.
+	// stands: currentReplicas. Of the loop: observation. Several limits that another
+	// replica would break are separated by a comma and a space.
 	Binding string `protobuf:"bytes,5,opt,name=binding,proto3" json:"binding,omitempty"`
 	// Why the plan is as it is, in words.
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
