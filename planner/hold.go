@@ -91,6 +91,7 @@ func (h *heldUse) addTo(rest *optimizer.Solution, held []bool) *optimizer.Soluti
 		if held[i] {
 			s.Allocations[i] = optimizer.Allocation{
 				Replicas: h.replicas[i], MarginalPrice: make([]float64, len(h.replicas[i])),
+				ShapeShares: h.use.ShapeShares[i],
 			}
 			continue
 		}

@@ -109,8 +109,27 @@ func (w *Workload) addTraffic(to *optimizer.Workload, sizes []Size) {
 }
 
 // route gives each variant the traffic that the routing of the plan says. shares are
-// those of optimizer.Allocation; without them traffic follows capacity.
+// those of optimizer.Allocation; where they serve nothing traffic follows capacity.
 func (p *WorkloadPlan) route(w *Workload, shares [][]float64) {
+	served := w.servedShare(shares)
+	if served == 0 {
+		shares = p.followCapacity(w)
+		served = w.servedShare(shares)
+	}
+	for j := range p.Variants {
+		if served > 0 {
+			for s, shape := range w.shapes() {
+				p.Variants[j].Share += shape.Share * shares[j][s] / served
+			}
+		}
+		if len(w.Shapes) > 0 {
+			p.Variants[j].ShapeShares = shares[j]
+		}
+	}
+}
+
+// servedShare is the share of all traffic that shares by variant and shape serve.
+func (w *Workload) servedShare(shares [][]float64) float64 {
 	served := 0.0
 	for s, shape := range w.shapes() {
 		for j := range shares {
@@ -119,23 +138,58 @@ func (p *WorkloadPlan) route(w *Workload, shares [][]float64) {
 			}
 		}
 	}
-	if served == 0 {
-		p.share()
-		for j := range p.Variants {
-			for range w.Shapes {
-				p.Variants[j].ShapeShares = append(p.Variants[j].ShapeShares, p.Variants[j].Share)
+	return served
+}
+
+// followCapacity shares each shape out among the variants in proportion to what their
+// replicas serve of it within the SLO or, where none does, to their saturation rates.
+func (p *WorkloadPlan) followCapacity(w *Workload) [][]float64 {
+	shares := make([][]float64, len(p.Variants))
+	for s := range w.shapes() {
+		of := p.sharesBy(w, func(v *VariantPlan) queueing.Rate { return v.Size.ofShape(s).Served })
+		if of == nil {
+			of = p.sharesBy(w, func(v *VariantPlan) queueing.Rate { return v.Size.ofShape(s).Saturation })
+		}
+		for j := range shares {
+			shares[j] = append(shares[j], 0)
+			if of != nil {
+				shares[j][s] = of[j]
 			}
 		}
-		return
 	}
+	return shares
+}
+
+// sharesBy shares requests out in proportion to a rate of one replica: among the
+// variants that serve them whole and, with the lower rate of the two phases, the pairs.
+// It is nil where nothing serves them.
+func (p *WorkloadPlan) sharesBy(w *Workload, rate func(*VariantPlan) queueing.Rate) []float64 {
+	shares, phases := make([]float64, len(p.Variants)), map[optimizer.Phase]float64{}
 	for j := range p.Variants {
-		for s, shape := range w.shapes() {
-			p.Variants[j].Share += shape.Share * shares[j][s] / served
-		}
-		if len(w.Shapes) > 0 {
-			p.Variants[j].ShapeShares = shares[j]
-		}
+		v := &p.Variants[j]
+		shares[j] = float64(rate(v)) * float64(v.Total())
+		phases[w.Variants[j].Role] += shares[j]
 	}
+	pairs := min(phases[optimizer.Prefill], phases[optimizer.Decode])
+	total := phases[optimizer.Whole] + pairs
+	if total == 0 {
+		return nil
+	}
+	for j := range shares {
+		if role := w.Variants[j].Role; role != optimizer.Whole && phases[role] > 0 {
+			shares[j] *= pairs / phases[role]
+		}
+		shares[j] /= total
+	}
+	return shares
+}
+
+// ofShape is the size for requests of one shape.
+func (s *Size) ofShape(shape int) *Size {
+	if len(s.Shapes) == 0 {
+		return s
+	}
+	return &s.Shapes[shape]
 }
 
 // routed is the shape of all requests of which a variant gets given shares by shape.

@@ -247,3 +247,33 @@ func TestAFleetAsItStandsIsRouted(t *testing.T) {
 	require.NotNil(t, p.Prediction)
 	assert.Positive(t, p.Prediction.TTFT.Mean)
 }
+
+// Held and idle workloads have shares like planned ones: those of all shapes add up, each
+// phase has the traffic of the other, and no variant has requests that it can't serve.
+func TestSharesOfHeldAndIdleWorkloads(t *testing.T) {
+	prefill, decode := paired()
+	both, short := estimate("both", 0), estimate("short", 1)
+	short.Replica.KVCacheTokens = 1000 // too few for the second shape
+	variants := []planner.Variant{prefill, decode, both, short}
+	for j := range variants {
+		variants[j].CurrentReplicas, variants[j].MinReplicas = 1, 1
+	}
+	shapes := []planner.ShapeShare{{Share: 0.5, Shape: lengths(200, 300)}, {Share: 0.5, Shape: lengths(3000, 100)}}
+	for name, s := range map[string]planner.Snapshot{
+		"held": {Fleet: shaped(5, shapes, variants...), Observations: []planner.Observation{}},
+		"idle": {Fleet: shaped(0, shapes, variants...)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := plan(t, s).Plans[0]
+			require.Equal(t, name == "held", p.Held)
+			v := p.Variants
+			for s := range shapes {
+				assert.InDelta(t, v[0].ShapeShares[s], v[1].ShapeShares[s], 1e-9)
+				assert.InDelta(t, 1, v[0].ShapeShares[s]+v[2].ShapeShares[s]+v[3].ShapeShares[s], 1e-9)
+			}
+			assert.Zero(t, v[3].ShapeShares[1])
+			assert.InDelta(t, 1, v[0].Share+v[2].Share+v[3].Share, 1e-9)
+			assert.InDelta(t, v[0].Share, v[1].Share, 1e-9)
+		})
+	}
+}

@@ -145,25 +145,3 @@ func quotaUse(q optimizer.Quota, u optimizer.Usage) QuotaUse {
 		Used: u.Used, ShadowPrice: u.ShadowPrice,
 	}
 }
-
-// share gives each variant traffic in proportion to what it serves within the SLO,
-// or, where none holds the SLO, in proportion to its saturation rate.
-func (p *WorkloadPlan) share() {
-	weight := func(v *VariantPlan) float64 { return float64(v.Size.Served) * float64(v.Total()) }
-	total := 0.0
-	for j := range p.Variants {
-		total += weight(&p.Variants[j])
-	}
-	if total == 0 {
-		weight = func(v *VariantPlan) float64 { return float64(v.Size.Saturation) * float64(v.Total()) }
-		for j := range p.Variants {
-			total += weight(&p.Variants[j])
-		}
-	}
-	if total == 0 {
-		return
-	}
-	for j := range p.Variants {
-		p.Variants[j].Share = weight(&p.Variants[j]) / total
-	}
-}
