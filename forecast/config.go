@@ -13,7 +13,8 @@ type Config struct {
 	// averages over it. From a minute to an hour, and a part of a day. It must not be
 	// shorter than the time between samples. Default 5 minutes.
 	Slot time.Duration
-	// Days is how many days of slots are remembered, from 2 to 28. Default 7.
+	// Days is how many days of slots are remembered, the present one included, from 3
+	// to 28. Default 5.
 	Days int
 	// Quantile is the share of outcomes that the upper band is to cover, from 0.5 to
 	// 0.999. Default 0.9.
@@ -23,7 +24,7 @@ type Config struct {
 // Defaults of Config.
 const (
 	defaultSlot     = 5 * time.Minute
-	defaultDays     = 7
+	defaultDays     = 5
 	defaultQuantile = 0.9
 )
 
@@ -36,8 +37,8 @@ func (c Config) Validate() error {
 	if c.Slot < time.Minute || c.Slot > time.Hour || day%c.Slot != 0 {
 		errs = append(errs, fmt.Errorf("forecast: slot %v is not a part of a day from 1m to 1h", c.Slot))
 	}
-	if c.Days < 2 || c.Days > 28 {
-		errs = append(errs, fmt.Errorf("forecast: days %d is not from 2 to 28", c.Days))
+	if c.Days < 3 || c.Days > 28 {
+		errs = append(errs, fmt.Errorf("forecast: days %d is not from 3 to 28", c.Days))
 	}
 	if !(c.Quantile >= 0.5 && c.Quantile <= 0.999) {
 		errs = append(errs, fmt.Errorf("forecast: quantile %v is not from 0.5 to 0.999", c.Quantile))

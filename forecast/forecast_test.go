@@ -1,7 +1,6 @@
 package forecast_test
 
 import (
-	"encoding/json"
 	"math"
 	"testing"
 	"time"
@@ -12,53 +11,126 @@ import (
 	"github.com/poolwright/poolwright/forecast"
 )
 
+// start is the beginning of a Monday.
 func start() time.Time { return time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC) }
+
+// sample is a rate at a time in minutes after start.
+type sample struct{ minute, rate float64 }
+
+func minutes(m float64) time.Duration { return time.Duration(m * float64(time.Minute)) }
+
+// after returns the state after samples, with a horizon of 2 minutes.
+func after(c forecast.Config, samples ...sample) forecast.State {
+	var s forecast.State
+	for _, x := range samples {
+		s = c.Observe(s, start().Add(minutes(x.minute)), x.rate, 2*time.Minute)
+	}
+	return s
+}
 
 func TestNothingObserved(t *testing.T) {
 	p := forecast.Config{}.Predict(forecast.State{}, start())
-	assert.Equal(t, forecast.None, p.Method)
-	assert.Zero(t, p.Upper)
+	assert.Equal(t, forecast.Prediction{For: start()}, p)
+	assert.Equal(t, "nothing was observed", p.Reason())
 }
 
-func TestLastValue(t *testing.T) {
+func TestOneSample(t *testing.T) {
 	var c forecast.Config
-	s := c.Observe(forecast.State{}, start(), 7, 2*time.Minute)
-	p := c.Predict(s, start().Add(15*time.Second))
+	p := c.Predict(after(c, sample{0, 7}), start().Add(15*time.Second))
 	assert.Equal(t, forecast.Prediction{
-		For: start().Add(2*time.Minute + 15*time.Second), Observed: 7, Age: 15 * time.Second,
-		Point: 7, Upper: 7, Method: forecast.LastValue,
+		For: start().Add(135 * time.Second), Observed: 7, Age: 15 * time.Second,
+		Point: 7, Band: 7, Upper: 7, Method: forecast.LastValue,
 	}, p)
+	assert.Equal(t, "nothing was predicted before: demand as observed", p.Reason())
+}
+
+// The last value is the mean over one slot that slides along with time.
+func TestLastValueSlides(t *testing.T) {
+	var c forecast.Config
+	p := c.Predict(after(c, sample{0, 10}, sample{4, 20}, sample{6, 30}), start())
+	assert.InDelta(t, 0.8*15+0.2*30, p.Point, 1e-9)
+	assert.InDelta(t, 30, p.Upper, 0, "never below what is observed")
+}
+
+// After a gap there is no telling what it was before.
+func TestLastValueAfterGap(t *testing.T) {
+	var c forecast.Config
+	p := c.Predict(after(c, sample{0, 10}, sample{31, 30}), start())
+	assert.InDelta(t, 30, p.Point, 1e-9)
+}
+
+func TestBandIsDrawnFromErrors(t *testing.T) {
+	var c forecast.Config
+	s := after(c, sample{0, 10}, sample{5, 14}, sample{10, 13}, sample{15, 13})
+	p := c.Predict(s, start())
+	assert.InDelta(t, 13, p.Point, 1e-9)
+	assert.InDelta(t, 17, p.Band, 1e-9, "with few errors the largest")
+	assert.Equal(t, 2, p.Errors)
+	assert.InDelta(t, 0.5, p.Coverage, 1e-9, "the first band had no width, the second was wide enough")
+	assert.Equal(t, "last value: 13 requests/s, band up to 17", p.Reason())
+
+	p = c.Predict(after(c, sample{0, 10}, sample{5, 14}, sample{10, 13}, sample{15, 30}), start())
+	assert.Equal(t, "last value: 13 requests/s, band up to 17, raised to what is observed", p.Reason())
+}
+
+// Errors of a random walk grow with the root of the lead.
+func TestHorizonStretchesErrors(t *testing.T) {
+	var c forecast.Config
+	s := after(c, sample{0, 10}, sample{5, 14}, sample{10, 13}, sample{15, 13})
+	s = c.Observe(s, start().Add(16*time.Minute), 13, 19*time.Minute)
+	assert.Equal(t, 4, s.Lead)
+	p := c.Predict(s, start())
+	assert.InDelta(t, 13+2*4, p.Band, 1e-6)
+	assert.Equal(t, start().Add(19*time.Minute), p.For)
+
+	s = c.Observe(s, start().Add(17*time.Minute), 13, time.Minute)
+	assert.InDelta(t, 13+4, c.Predict(s, start()).Band, 1e-6, "and back")
 }
 
 func TestWhatIsNoSample(t *testing.T) {
 	var c forecast.Config
-	s := c.Observe(forecast.State{}, start(), 7, time.Minute)
-	for _, rate := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1} {
+	s := after(c, sample{0, 7})
+	for _, rate := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 1e31} {
 		assert.Equal(t, s, c.Observe(s, start().Add(time.Minute), rate, time.Minute))
 	}
 	assert.Equal(t, s, c.Observe(s, start(), 9, time.Minute), "repeated")
 	assert.Equal(t, s, c.Observe(s, start().Add(-time.Minute), 9, time.Minute), "out of order")
-	assert.Equal(t, c.Observe(forecast.State{}, start().Add(-2*time.Hour), 9, time.Minute),
-		c.Observe(s, start().Add(-2*time.Hour), 9, time.Minute), "set back")
+	assert.Equal(t, s, c.Observe(s, time.Time{}, 9, time.Minute), "no time")
 }
 
-func TestStateIsPlainData(t *testing.T) {
+func TestClockSetBack(t *testing.T) {
 	var c forecast.Config
-	var s forecast.State
-	for i := range 3000 {
-		s = c.Observe(s, start().Add(time.Duration(i)*307*time.Second), 1/float64(i+1), time.Minute)
-	}
-	text, err := json.Marshal(s)
-	require.NoError(t, err)
-	var restored forecast.State
-	require.NoError(t, json.Unmarshal(text, &restored))
-	assert.Equal(t, s, restored)
+	s := after(c, sample{0, 7}, sample{10, 8})
+	assert.Equal(t, after(c, sample{-120, 9}), c.Observe(s, start().Add(-2*time.Hour), 9, 2*time.Minute))
+}
+
+func TestOtherSlotStartsAnew(t *testing.T) {
+	c := forecast.Config{Slot: 10 * time.Minute}
+	s := c.Observe(after(forecast.Config{}, sample{0, 7}), start().Add(time.Hour), 9, 2*time.Minute)
+	assert.Equal(t, after(c, sample{60, 9}), s)
+}
+
+func TestTimeZoneDoesNotMatter(t *testing.T) {
+	var c forecast.Config
+	s := c.Observe(forecast.State{}, start().In(time.FixedZone("east", 5*3600)), 7, 2*time.Minute)
+	assert.Equal(t, after(c, sample{0, 7}), s)
 }
 
 func TestConfigValidate(t *testing.T) {
 	require.NoError(t, forecast.Config{}.Validate())
-	err := forecast.Config{Slot: 7 * time.Minute, Days: 1, Quantile: 1}.Validate()
-	assert.EqualError(t, err, `forecast: slot 7m0s is not a part of a day from 1m to 1h
-forecast: days 1 is not from 2 to 28
+	require.NoError(t, forecast.Config{Slot: time.Hour, Days: 28, Quantile: 0.999}.Validate())
+	require.EqualError(t, forecast.Config{Slot: 7 * time.Minute, Days: 2, Quantile: 1}.Validate(),
+		`forecast: slot 7m0s is not a part of a day from 1m to 1h
+forecast: days 2 is not from 3 to 28
 forecast: quantile 1 is not from 0.5 to 0.999`)
+	require.ErrorContains(t, forecast.Config{Quantile: math.NaN()}.Validate(), "quantile NaN")
+}
+
+func TestMethodString(t *testing.T) {
+	for method, name := range map[forecast.Method]string{
+		forecast.None: "none", forecast.LastValue: "last value", forecast.SeasonalChange: "seasonal change",
+		forecast.SeasonalLevel: "seasonal level", forecast.HoltWinters: "Holt-Winters", 9: "Method(9)",
+	} {
+		assert.Equal(t, name, method.String())
+	}
 }

@@ -1,40 +1,42 @@
 package forecast
 
 import (
-	"slices"
+	"math"
 	"time"
 )
 
 const (
-	// mostRate is above any rate, and has room for sums of float32.
+	// mostRate is above any rate, and leaves room for sums of float32.
 	mostRate = 1e30
 	// mostSkew is how far a clock may be set back before history, which then lies in
 	// the future, is given up.
 	mostSkew = time.Hour
+	// mostHorizon is how far ahead predictions look at most.
+	mostHorizon = 6 * time.Hour
 )
 
 // Observe returns the state after a sample: the rate of arrivals at a time, in
-// requests/s. The horizon is how far ahead the next predictions are to look: the time
-// until a new replica is ready, and one cycle.
+// requests/s. The horizon is how far ahead predictions are to look from then on: the
+// time until a new replica is ready, and one cycle; at most 6 hours.
 //
 // A rate that is negative, NaN or infinite is no sample, nor is one that is not later
 // than the last. After a clock was set back by more than an hour, or to another length
 // of slots, the state starts anew.
 func (c Config) Observe(s State, at time.Time, rate float64, horizon time.Duration) State {
 	c = c.completed()
-	if !(rate >= 0 && rate <= mostRate) {
+	if !(rate >= 0 && rate <= mostRate) || at.Unix() < 0 {
 		return s
 	}
 	at = at.UTC().Round(0)
 	if s.Slot != c.Slot || s.At.Sub(at) > mostSkew {
 		s = State{Slot: c.Slot}
 	}
-	s.Horizon = horizon
 	if s.Samples > 0 && !at.After(s.At) {
 		return s
 	}
-	if s.Samples > 0 && slotOf(at, c.Slot) != slotOf(s.At, c.Slot) {
-		s = c.close(s)
+	s = s.aim(horizon)
+	if open := slotOf(at, s.Slot); s.Samples > 0 && open != slotOf(s.At, s.Slot) {
+		s = c.close(s, open)
 	}
 	s.At, s.Rate = at, rate
 	s.Sum += rate
@@ -42,46 +44,46 @@ func (c Config) Observe(s State, at time.Time, rate float64, horizon time.Durati
 	return s
 }
 
-// close puts the mean of the open slot into the history.
-func (c Config) close(s State) State {
-	slot, mean := slotOf(s.At, s.Slot), s.Sum/float64(s.Samples)
-	perDay := int64(day / s.Slot)
-	s = s.put(slot/perDay, int(slot%perDay), float32(mean), c.Days)
+// aim changes the horizon. Errors of a random walk grow with the root of the lead,
+// which is how those that are known carry over to another.
+func (s State) aim(horizon time.Duration) State {
+	s.Horizon = min(max(horizon, 0), mostHorizon)
+	lead := max(1, int((s.Horizon+s.Slot-1)/s.Slot))
+	if s.Models != nil && lead != s.Lead {
+		next := *s.Models
+		next.stretch(math.Sqrt(float64(lead) / float64(s.Lead)))
+		next.look(&s, lead)
+		s.Models = &next
+	}
+	s.Lead = lead
+	return s
+}
+
+// close puts the mean of the open slot into the history and lets the methods learn
+// from it; another slot is open from then on.
+func (c Config) close(s State, open int64) State {
+	slot, rate := slotOf(s.At, s.Slot), s.Sum/float64(s.Samples)
 	s.Sum, s.Samples = 0, 0
+	s = s.put(slot, rate, c.Days)
+
+	var next Models
+	if s.Models != nil {
+		next = *s.Models
+	}
+	next.judge(slot, rate, int(perDay(s.Slot)), c.errors())
+	next.smooth(&s, slot, rate)
+	next.Slot, next.Rate = slot, rate
+	next.Gap = int(min(open-slot-1, int64(len(s.Days))*perDay(s.Slot)))
+	next.choose(int(perDay(s.Slot)))
+	next.Margin = next.margin(c.Quantile)
+	next.promise(&s)
+	next.look(&s, s.Lead)
+	s.Models = &next
 	return s
 }
 
-// put stores the mean of a slot of a day, and forgets days that are too old.
-func (s State) put(number int64, slot int, mean float32, most int) State {
-	if len(s.Days) == 0 || number-s.First >= int64(len(s.Days)+most) {
-		s.First, s.Days = number, nil
-	}
-	days := slices.Clone(s.Days)
-	for int64(len(days)) <= number-s.First {
-		days = append(days, nil)
-	}
-	if extra := len(days) - most; extra > 0 {
-		days = slices.Clone(days[extra:])
-		s.First += int64(extra)
-	}
-	days[len(days)-1] = days[len(days)-1].with(slot, mean, int(day/s.Slot))
-	s.Days = days
-	return s
-}
-
-// with returns a copy of a day, which may be nil, with one more slot.
-func (d *Day) with(slot int, mean float32, slots int) *Day {
-	next := &Day{Rates: make([]float32, slots), Seen: make([]byte, (slots+7)/8)}
-	if d != nil {
-		copy(next.Rates, d.Rates)
-		copy(next.Seen, d.Seen)
-	}
-	next.Rates[slot] = mean
-	next.Seen[slot/8] |= 1 << (slot % 8)
-	return next
-}
-
-// slotOf returns the number of the slot that a time lies in, since 1970.
-func slotOf(at time.Time, slot time.Duration) int64 {
-	return at.Unix() / int64(slot/time.Second)
+// errors returns how many errors are kept: those of a day, so that all hours count
+// alike, and enough of them for the band.
+func (c Config) errors() int {
+	return max(int(perDay(c.Slot)), int(math.Ceil(1/(1-c.Quantile))))
 }

@@ -5,27 +5,6 @@ import (
 	"time"
 )
 
-// Method is a way to predict.
-type Method int
-
-// Methods.
-const (
-	// None: nothing was observed.
-	None Method = iota
-	// LastValue: demand stays as it was in the last slot.
-	LastValue
-)
-
-func (m Method) String() string {
-	switch m {
-	case None:
-		return "none"
-	case LastValue:
-		return "last value"
-	}
-	return fmt.Sprintf("Method(%d)", int(m))
-}
-
 // Prediction is the demand to expect.
 type Prediction struct {
 	// For is the time that is predicted: now and the horizon.
@@ -35,29 +14,63 @@ type Prediction struct {
 	Age      time.Duration
 	// Point is the prediction for reports, in requests/s.
 	Point float64
-	// Upper is the rate to provide for: the end of the band, and never less than
-	// what is observed.
+	// Band is the upper end of the band, never below Point: what demand will not be
+	// above with the probability that was asked for.
+	Band float64
+	// Upper is the rate to provide for: Band, but never less than what is observed.
 	Upper float64
 	// Method is how both were found. It is None, and all rates are 0, if nothing was
 	// observed.
 	Method Method
+	// Errors is how many errors of earlier predictions the band is drawn from. With
+	// fewer than 1/(1−quantile) it is as wide as the largest of them.
+	Errors int
+	// Coverage is the share of outcomes that were within the band over about the last
+	// day; 0 if there are no Errors.
+	Coverage float64
 }
 
 // Reason says in words how a prediction came about.
 func (p Prediction) Reason() string {
-	if p.Method == None {
+	switch {
+	case p.Method == None:
 		return "nothing was observed"
+	case p.Errors == 0:
+		return "nothing was predicted before: demand as observed"
+	case p.Band < p.Observed:
+		return fmt.Sprintf("%v: %.4g requests/s, band up to %.4g, raised to what is observed", p.Method, p.Point, p.Band)
 	}
-	return fmt.Sprintf("%v: %.4g requests/s, at most %.4g", p.Method, p.Point, p.Upper)
+	return fmt.Sprintf("%v: %.4g requests/s, band up to %.4g", p.Method, p.Point, p.Band)
 }
 
-// Predict returns the demand to expect one horizon after now.
+// Predict returns the demand to expect one horizon after now. The configuration is that
+// of the calls of Observe.
 func (c Config) Predict(s State, now time.Time) Prediction {
 	if s.Samples == 0 {
 		return Prediction{For: now.Add(s.Horizon)}
 	}
-	return Prediction{
+	p := Prediction{
 		For: now.Add(s.Horizon), Observed: s.Rate, Age: max(0, now.Sub(s.At)),
-		Point: s.Rate, Upper: s.Rate, Method: LastValue,
+		Point: s.Sum / float64(s.Samples), Method: LastValue,
 	}
+	p.Band = p.Point
+	if k := s.Models; k != nil {
+		p.Point = k.point(s.At.Sub(s.At.Truncate(s.Slot)).Seconds()/s.Slot.Seconds(), p.Point)
+		p.Method, p.Errors, p.Coverage = k.Method, len(k.Errors), k.Coverage
+		p.Band = p.Point + k.Margin
+	}
+	p.Upper = max(p.Band, s.Rate)
+	return p
+}
+
+// point returns the prediction after a share of the open slot has shown its mean: what
+// was expected before and after that slot in proportion, moved by what is seen of it.
+// For the last value this is the mean over one slot that slides along with time.
+func (k *Models) point(share, mean float64) float64 {
+	follow := k.Method.gain() * share
+	if k.Gap > 0 {
+		// What the last closed slot says is out of date.
+		follow = 1
+	}
+	return max(0, (1-share)*k.Due+share*k.Beyond+follow*(mean-k.Near))
 }

@@ -9,8 +9,10 @@ type State struct {
 	// Slot is the length of a slot, 0 before the first sample. A configuration with
 	// another length starts anew.
 	Slot time.Duration
-	// Horizon is how far ahead predictions look.
+	// Horizon is how far ahead predictions look, and Lead the number of slots that it
+	// reaches into.
 	Horizon time.Duration
+	Lead    int
 	// At and Rate are the last sample.
 	At   time.Time
 	Rate float64
@@ -21,13 +23,50 @@ type State struct {
 	// is nil.
 	First int64
 	Days  []*Day
+	// Models is nil until the first slot closes.
+	Models *Models
 }
 
-// Day has the mean rates of the slots of one day, in UTC.
-type Day struct {
-	// Rates has a mean for each slot, in requests/s. Seven digits are enough for what
-	// is counted, and halve the memory.
-	Rates []float32
-	// Seen has a bit for each slot, the lowest first: whether there was a sample.
-	Seen []byte
+// Models is what the methods know, how well they did, and what they expect from the last
+// closed slot on.
+type Models struct {
+	// Slot is the number of the last closed slot since 1970, Rate its mean, and Gap
+	// the number of slots without a sample between it and the open one.
+	Slot int64
+	Rate float64
+	Gap  int
+	// Smoothing is nil until there are two days of history.
+	Smoothing *Smoothing
+	// Pending are the predictions whose slot has not closed yet, in order of time.
+	Pending []Pending
+	// Loss is the mean absolute error of each method, by Method, in requests/s, over
+	// about the last day. Scored counts the slots since all methods are compared.
+	Loss   [methods]float64
+	Scored int
+	// Errors are the last differences between what was observed and what the method
+	// chosen at the time had predicted. Oldest is the place of the next one once
+	// there are as many as are kept.
+	Errors []float32
+	Oldest int
+	// Coverage is the share of outcomes within the band over about the last day, of
+	// Judged altogether.
+	Coverage float64
+	Judged   int
+	// Method is the one chosen. Near, Due and Beyond are its predictions for the open
+	// slot, for the slot Lead−1 after it and for the next; Margin goes on top.
+	Method            Method
+	Near, Due, Beyond float64
+	Margin            float64
+}
+
+// Pending is a prediction that waits for its slot to close.
+type Pending struct {
+	Slot int64
+	// Points are the predictions of all methods, by Method. They are compared only if
+	// there was history enough for all.
+	Points   [methods]float64
+	Compared bool
+	// Method was the one chosen, and Upper the end of its band.
+	Method Method
+	Upper  float64
 }
