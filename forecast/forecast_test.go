@@ -116,6 +116,18 @@ func TestTimeZoneDoesNotMatter(t *testing.T) {
 	assert.Equal(t, after(c, sample{0, 7}), s)
 }
 
+func TestTimeStartsAnywhere(t *testing.T) {
+	for _, at := range []time.Time{{}, time.Unix(0, 0), time.Unix(-1e9, 0), time.Date(9999, 12, 24, 0, 0, 0, 0, time.UTC)} {
+		var c forecast.Config
+		var s forecast.State
+		for i, rate := range course(noisyDay, 8, 6, 5*time.Minute) {
+			s = c.Observe(s, at.Add(time.Duration(i+1)*5*time.Minute), rate, 2*time.Minute)
+		}
+		assert.Equal(t, forecast.HoltWinters, c.Predict(s, s.At).Method, "%v", at)
+		invariants(t, c, s, s.At)
+	}
+}
+
 func TestConfigValidate(t *testing.T) {
 	require.NoError(t, forecast.Config{}.Validate())
 	require.NoError(t, forecast.Config{Slot: time.Hour, Days: 28, Quantile: 0.999}.Validate())

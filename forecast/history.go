@@ -14,9 +14,10 @@ type Day struct {
 	Seen []byte
 }
 
-// slotOf returns the number of the slot that a time lies in, since 1970.
+// slotOf returns the number of the slot that a time lies in, since the year 1, which
+// began on a Monday.
 func slotOf(at time.Time, slot time.Duration) int64 {
-	return at.Unix() / int64(slot/time.Second)
+	return (at.Unix() - time.Time{}.Unix()) / int64(slot/time.Second)
 }
 
 func perDay(slot time.Duration) int64 { return int64(day / slot) }
@@ -24,11 +25,11 @@ func perDay(slot time.Duration) int64 { return int64(day / slot) }
 // mean returns the mean rate of a slot, if there was a sample.
 func (s *State) mean(slot int64) (float64, bool) {
 	slots := perDay(s.Slot)
-	number, i := slot/slots-s.First, slot%slots
-	if number < 0 || number >= int64(len(s.Days)) {
+	past, i := slot-s.First*slots, slot%slots
+	if past < 0 || past >= int64(len(s.Days))*slots {
 		return 0, false
 	}
-	d := s.Days[number]
+	d := s.Days[past/slots]
 	if d == nil || d.Seen[i/8]&(1<<(i%8)) == 0 {
 		return 0, false
 	}

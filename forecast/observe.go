@@ -24,7 +24,7 @@ const (
 // of slots, the state starts anew.
 func (c Config) Observe(s State, at time.Time, rate float64, horizon time.Duration) State {
 	c = c.completed()
-	if !(rate >= 0 && rate <= mostRate) || at.Unix() < 0 {
+	if !(rate >= 0 && rate <= mostRate) || at.Year() < 1 || at.IsZero() {
 		return s
 	}
 	at = at.UTC().Round(0)

@@ -19,7 +19,7 @@ type Smoothing struct {
 	// Level and Trend are those of the last closed slot.
 	Level, Trend float64
 	// Daily has a difference from the level for each slot of the day, Weekly for each
-	// hour of the week from Thursday on, in UTC: what is learnt once a week must be
+	// hour of the week from Monday on, in UTC: what is learnt once a week must be
 	// learnt from more than one slot.
 	Daily, Weekly []float32
 }

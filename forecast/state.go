@@ -19,7 +19,7 @@ type State struct {
 	// Sum and Samples are of the samples in the slot of At, which is still open.
 	Sum     float64
 	Samples int
-	// First is the number of the first of Days since 1970. A day without any sample
+	// First is the number of the first of Days since the year 1. A day without any sample
 	// is nil.
 	First int64
 	Days  []*Day
@@ -30,7 +30,7 @@ type State struct {
 // Models is what the methods know, how well they did, and what they expect from the last
 // closed slot on.
 type Models struct {
-	// Slot is the number of the last closed slot since 1970, Rate its mean, and Gap
+	// Slot is the number of the last closed slot since the year 1, Rate its mean, and Gap
 	// the number of slots without a sample between it and the open one.
 	Slot int64
 	Rate float64
