@@ -38,6 +38,7 @@ var layers = []layer{
 	// The schema and its translation.
 	{folder: "proto/poolwright/v1"},
 	{folder: "internal/document", may: []string{"internal/parallel"}},
+	{folder: "internal/exact"},
 	{folder: "internal/plot"},
 	{folder: "internal/instance", may: []string{"optimizer"}},
 	{folder: "internal/message", may: slices.Concat(pure, []string{"internal/document", "proto/poolwright/v1"})},
