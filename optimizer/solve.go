@@ -21,7 +21,7 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 	if math.IsNaN(o.RelativeGap) || o.RelativeGap < 0 {
 		return nil, fmt.Errorf("optimizer: relative gap %g is not a number ≥ 0", o.RelativeGap)
 	}
-	if err := o.Start.check(); err != nil {
+	if err := o.Start.Validate(); err != nil {
 		return nil, err
 	}
 	if o.Effort < 0 {

@@ -13,8 +13,8 @@ type Start struct {
 	Solution *Solution
 }
 
-// check says whether the solution has the shape of the problem.
-func (s *Start) check() error {
+// Validate says whether the solution has the shape of the problem. A nil start has.
+func (s *Start) Validate() error {
 	if s == nil {
 		return nil
 	}

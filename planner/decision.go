@@ -47,6 +47,8 @@ type Decision struct {
 	Changes []Change
 	// Stopped: the caller's stop function cut the search for a plan short.
 	Stopped bool
+	// Answers are the solver's where stop fired, for [Planner.Replan]; nil otherwise.
+	Answers []*optimizer.RobustSolution
 	// Trail is what each stage did, in order.
 	Trail []Step
 	// Notes are what a person should know beside the numbers.

@@ -3,6 +3,7 @@ package planner
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/optimizer/lp"
@@ -50,7 +51,10 @@ type cycle struct {
 	headroom       *optimizer.Headroom
 	decision       Decision
 	stop           func() bool
+	stopped        atomic.Bool // stop has fired
 	stage          string
+	// answers are the solver's so far, taken from recorded where that is not nil.
+	answers, recorded []*optimizer.RobustSolution
 }
 
 // New returns the pipeline; engine solves the linear programs inside the solver.
@@ -75,19 +79,19 @@ func New(engine lp.Engine) *Planner {
 //
 // The errors are those of a fleet that breaks the rules of its types.
 func (p *Planner) Plan(s Snapshot, m Memory, stop func() bool) (Decision, Memory, error) {
-	return run(p.stages, s, m, stop)
+	return newCycle(s, m, stop).run(p.stages)
 }
 
 // Evaluate predicts the fleet as it stands: current replicas, traffic shared by
 // capacity, nothing optimised.
 func (p *Planner) Evaluate(s Snapshot, m Memory) (Decision, Memory, error) {
-	return run([]stage{
+	return newCycle(s, m, nil).run([]stage{
 		{"observe", observe},
 		{"anticipate", anticipate},
 		{"size", size},
 		{"keep", keep},
 		{"predict", predict},
-	}, s, m, nil)
+	})
 }
 
 // Capacities returns what one replica of each variant sustains, workloads and
@@ -100,16 +104,25 @@ func (p *Planner) Capacities(f Fleet) ([][]Size, error) {
 	return c.sizes, nil
 }
 
-func run(stages []stage, s Snapshot, m Memory, stop func() bool) (Decision, Memory, error) {
-	c := cycle{snapshot: s, memory: m, fleet: s.Fleet, sizer: newSizer(m), start: m.start, stop: stop}
+func newCycle(s Snapshot, m Memory, stop func() bool) *cycle {
+	c := &cycle{snapshot: s, memory: m, fleet: s.Fleet, sizer: newSizer(m), start: m.start}
+	c.stop = c.stopping(stop)
+	return c
+}
+
+// run takes a cycle through the stages; where that fails, memory stays as it was.
+func (c *cycle) run(stages []stage) (Decision, Memory, error) {
 	for _, st := range stages {
 		c.stage = st.name
-		if err := st.run(&c); err != nil {
-			return Decision{}, m, err
+		if err := st.run(c); err != nil {
+			return Decision{}, c.memory, err
 		}
 	}
-	c.decision.At = s.Now
+	c.decision.At = c.snapshot.Now
 	c.decision.Fleet = c.fleet
+	if c.recorded != nil || c.stopped.Load() {
+		c.decision.Answers = c.answers
+	}
 	return c.decision, c.remember(), nil
 }
 

@@ -21,8 +21,8 @@ const (
 	Kthena
 )
 
-// solution plans p by the strategy of the fleet.
-func (c *cycle) solution(p *optimizer.Problem, engine lp.Engine) (*optimizer.RobustSolution, error) {
+// solve plans p by the strategy of the fleet.
+func (c *cycle) solve(p *optimizer.Problem, engine lp.Engine) (*optimizer.RobustSolution, error) {
 	var s *optimizer.Solution
 	var err error
 	switch o := &c.fleet.Objective; o.Strategy {
