@@ -1,0 +1,19 @@
+package planner
+
+import "github.com/poolwright/poolwright/optimizer"
+
+// Checkpoint is a memory as plain data, to be stored in any format that keeps every bit. It
+// leaves out what was only remembered to save work and follows from the next snapshot: a
+// memory and that of its checkpoint give equal decisions.
+type Checkpoint struct {
+	// Workloads are as in Memory.
+	Workloads map[string]*WorkloadMemory
+	// Start is where the next search begins; nil = from nothing.
+	Start *optimizer.Start
+}
+
+// Checkpoint returns what is to be stored of a memory, which it shares.
+func (m Memory) Checkpoint() Checkpoint { return Checkpoint{Workloads: m.Workloads, Start: m.start} }
+
+// Memory returns the memory that a checkpoint was taken of.
+func (c Checkpoint) Memory() Memory { return Memory{Workloads: c.Workloads, start: c.Start} }
