@@ -217,8 +217,7 @@ func (b *bundle) proposeKnown(g goal) (next []float64, predicted float64, ok boo
 			break
 		}
 		v := b.l.evaluateKnown(next)
-		b.l.budget.left -= len(b.l.workloads) / quickShare
-		if !v.ok || v.bound-b.value.bound >= 0.7*predicted {
+		if !b.l.budget.spend(len(b.l.workloads)/quickShare) || !v.ok || v.bound-b.value.bound >= 0.7*predicted {
 			break
 		}
 		b.add(v.cut)

@@ -109,6 +109,9 @@ func (l *lagrangian) seed() {
 		values  slab[float64]
 	)
 	for i := range l.workloads {
+		if l.halted(i) {
+			return
+		}
 		w := &l.workloads[i]
 		lo, hi := l.bounds(w)
 		room := len(l.columns[i]) + w.items + usuallyMet

@@ -3,6 +3,8 @@ package optimizer
 import (
 	"math"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/poolwright/poolwright/internal/parallel"
 )
@@ -45,21 +47,15 @@ func (l *lagrangian) worker(i int) *worker { return &l.workers[i/blockSize] }
 
 // effort is what a solve may still spend.
 type effort struct {
-	left    int // pricing problems
-	given   int // left at the beginning
-	stop    func() bool
-	stopped bool
-	// grace: what makes a first plan is done even if stopped.
-	grace bool
+	left  int // pricing problems
+	given int // left at the beginning
+	stop  *stopper
 }
 
 // spend takes n pricing problems from the effort and says whether to go on.
 func (e *effort) spend(n int) bool {
 	e.left -= n
-	if !e.stopped && e.stop != nil && e.stop() {
-		e.stopped = true
-	}
-	return !e.exhausted()
+	return !e.stop.asked() && e.left > 0
 }
 
 // share is the effort for one stage: half of what is left if others follow.
@@ -73,12 +69,31 @@ func (e *effort) share(half bool) *effort {
 }
 
 // settle takes what a stage has spent of its share.
-func (e *effort) settle(part *effort) {
-	e.left -= part.given - part.left
-	e.stopped = part.stopped
+func (e *effort) settle(part *effort) { e.left -= part.given - part.left }
+
+func (e *effort) exhausted() bool { return e.left <= 0 || e.stop.stopped() }
+
+// stopper asks the caller whether to stop, one goroutine at a time, and not again after a yes. The
+// zero value and nil never stop.
+type stopper struct {
+	ask   func() bool
+	mutex sync.Mutex
+	fired atomic.Bool
 }
 
-func (e *effort) exhausted() bool { return e.left <= 0 || e.stopped && !e.grace }
+func (s *stopper) asked() bool {
+	if s == nil || s.ask == nil || s.fired.Load() {
+		return s.stopped()
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if !s.fired.Load() && s.ask() {
+		s.fired.Store(true)
+	}
+	return s.fired.Load()
+}
+
+func (s *stopper) stopped() bool { return s != nil && s.fired.Load() }
 
 func newLagrangian(p *program, budget *effort) *lagrangian {
 	l := &lagrangian{program: p, budget: budget}
@@ -238,12 +253,21 @@ type lagrangianValue struct {
 	ok bool
 }
 
-// evaluate works out L(prices) within the bounds of the node.
+// askEvery is the number of workloads after which an evaluation asks whether to stop; those with a
+// routing take longer, and each of them asks.
+const askEvery = 16
+
+// evaluate works out L(prices) within the bounds of the node. Where the caller stops it, the
+// workloads not priced yet count as 0, which bounds them too: costs and prices are not negative.
 func (l *lagrangian) evaluate(prices []float64) lagrangianValue {
 	v := lagrangianValue{ok: true, values: make([]float64, len(l.workloads))}
 	v.cut.picks = make([]int32, len(l.workloads))
 	parallel.Blocks(len(l.workloads), blockSize, func(_, from, to int) {
 		for i := from; i < to; i++ {
+			v.cut.picks[i] = -1
+			if l.halted(i) {
+				continue
+			}
 			v.values[i], v.cut.picks[i] = l.priceWithin(i, prices)
 			if math.IsInf(v.values[i], 1) {
 				return
@@ -275,6 +299,14 @@ func (l *lagrangian) evaluate(prices []float64) lagrangianValue {
 		l.sumCut(&v.cut)
 	}
 	return v
+}
+
+// halted says whether the caller has stopped the search before workload i; it asks now and then.
+func (l *lagrangian) halted(i int) bool {
+	if i%askEvery == 0 || l.workloads[i].routing != nil {
+		return l.budget.stop.asked()
+	}
+	return l.budget.stop.stopped()
 }
 
 // sumCut fills in cost and use of a cut.

@@ -45,6 +45,7 @@ type workload struct {
 	rows             []int32 // the coupling rows it may use, increasing
 	unmetRow         int32   // row of its unmet demand, or none
 	unmetCost        float64 // cost of one request/s not served; +Inf: must be served
+	unmetFree        bool    // unmet demand does not matter; demand is 0 then
 	shortfallRow     int32   // row of its missing replicas, or none
 	shortfallCost    float64 // cost of a missing replica; +Inf: minimums are hard
 	leastOfVariants  int32
@@ -305,8 +306,8 @@ func (b *programBuilder) setUnmet(from *Workload, w *workload) {
 	case b.stage.kind == weighedStage:
 		w.unmetCost = b.weights[from.Priority]
 	}
-	if w.unmetCost == 0 && w.unmetRow == none {
-		w.demand = 0
+	if w.unmetCost == 0 && w.unmetRow == none && w.demand > 0 {
+		w.demand, w.unmetFree = 0, true
 	}
 }
 

@@ -36,7 +36,7 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 	if o.limits == nil {
 		o.limits = defaultLimits()
 	}
-	s := &solver{canonical: canonicalize(p), options: o, budget: &effort{left: o.Effort, stop: o.Stop}}
+	s := &solver{canonical: canonicalize(p), options: o, bounds: map[int]float64{}, budget: &effort{left: o.Effort, stop: &stopper{ask: o.Stop}}}
 	for g := range s.canonical.Pools {
 		s.packings = append(s.packings, packPool(&s.canonical.Problem, g))
 	}
@@ -51,10 +51,12 @@ type solver struct {
 	options   Options
 	budget    *effort
 
-	// plan is the best plan so far, by item.
-	plan   []int32
-	levels []Level
-	// money is the outcome of the last stage and program its program.
+	// plan is the best plan so far.
+	plan *plan
+	// bounds are proven lower bounds of the levels, by priority; 0 is that of missing replicas.
+	bounds map[int]float64
+	// money is the outcome of the last stage and program its program, nil if there was no time for
+	// a stage that minimises cost.
 	money   result
 	program *program
 }
@@ -70,78 +72,75 @@ func (s *solver) stages() {
 	if s.run(all, true); s.plan != nil {
 		return
 	}
-	s.plan = make([]int32, s.program.items)
+	s.plan = fill(&s.canonical.Problem, nil)
+	if s.budget.exhausted() && s.settles(all) {
+		return
+	}
 	settled := stage{kind: shortfallStage, elastic: true, settled: map[int]float64{}}
-	s.settleShortfall(&settled)
-	weighed := s.weigh(settled)
+	if !s.budget.exhausted() {
+		s.settleShortfall(&settled)
+		s.weigh(settled, priorities)
+	}
 	settled.kind = unmetStage
 	for _, priority := range priorities {
 		if s.budget.exhausted() {
-			// No time to settle it: what the best plan so far leaves has to do.
-			if s.better(weighed, s.plan, priorities) {
-				s.plan = weighed
-			}
-			settled.settled[priority] = s.unmet(s.plan, priority)
-			continue
+			break
 		}
 		settled.priority = priority
-		level := s.settle(settled)
-		settled.settled[priority] = s.allowed(level, settled.unit(&s.canonical.Problem))
-		s.addLevel(priority, level)
+		settled.settled[priority] = s.settle(settled)
+	}
+	if s.budget.exhausted() {
+		s.money, s.program = result{}, nil
+		return
 	}
 	settled.kind, settled.priority = moneyStage, 0
 	s.run(settled, false)
-	if s.budget.stopped && s.better(weighed, s.plan, priorities) {
-		s.plan = weighed
-	}
 }
 
-// weigh makes a plan for all priorities at once, for the case that there is no time to settle one
-// after the other.
-func (s *solver) weigh(at stage) []int32 {
+// weigh makes a plan for all priorities at once, for those that settle one after the other to begin
+// with, and for the case that there is no time for them.
+func (s *solver) weigh(at stage, priorities []int) {
 	before := s.plan
 	at.kind = weighedStage
 	s.run(at, false)
-	weighed := s.plan
-	s.plan = before
-	return weighed
-}
-
-// better says whether plan a leaves less unmet than b, priority by priority, by more than the gap
-// asked for.
-func (s *solver) better(a, b []int32, priorities []int) bool {
 	for _, priority := range priorities {
-		at := stage{kind: unmetStage, priority: priority}
-		allowed := s.options.searchGap() * at.unit(&s.canonical.Problem)
-		unmetA, unmetB := s.unmet(a, priority), s.unmet(b, priority)
-		if math.Abs(unmetA-unmetB) > allowed || unmetB == 0 && unmetA > 0 {
-			return unmetA < unmetB
+		if was, is := s.unmet(before, priority), s.unmet(s.plan, priority); was != is {
+			if was < is {
+				s.plan = before
+			}
+			return
 		}
 	}
-	return false
 }
 
 // unmet is the demand of a priority that a plan leaves.
-func (s *solver) unmet(plan []int32, priority int) float64 {
+func (s *solver) unmet(p *plan, priority int) float64 {
 	var total runningSum
-	var counts []int
-	item := 0
 	for i := range s.canonical.Workloads {
-		w := &s.canonical.Workloads[i]
-		counts = counts[:0]
-		for j := range w.Variants {
-			n := 0
-			for range w.Variants[j].Placements {
-				n += int(plan[item])
-				item++
-			}
-			counts = append(counts, n)
-		}
-		if !w.Penalized && w.Priority == priority {
-			total.add(w.Unmet(counts))
+		if w := &s.canonical.Workloads[i]; !w.Penalized && w.Priority == priority {
+			total.add(p.unmet[i])
 		}
 	}
 	return total.total()
+}
+
+// shortfall is the number of replicas that the plan so far lacks of declared minimums.
+func (s *solver) shortfall() int {
+	total := 0
+	for i, replicas := range s.replicas() {
+		total += s.canonical.Workloads[i].shortfall(totals(replicas))
+	}
+	return total
+}
+
+// settles says whether the plan so far keeps to what is settled.
+func (s *solver) settles(at stage) bool {
+	for _, priority := range s.priorities() {
+		if s.unmet(s.plan, priority) > at.settled[priority] {
+			return false
+		}
+	}
+	return s.shortfall() == 0
 }
 
 // priorities are those of workloads whose unmet demand has no price, increasing.
@@ -157,69 +156,50 @@ func (s *solver) priorities() []int {
 }
 
 func (s *solver) settleShortfall(next *stage) {
-	level := s.settle(*next)
-	s.addLevel(0, level)
-	next.shortfall, next.shortfallSettled = math.Round(level.Unmet), true
-	next.elastic = next.shortfall > 0
+	s.run(*next, false)
+	missing := float64(s.shortfall())
+	s.bounds[0] = min(math.Ceil(proven(s.money.bound)-1e-3), missing)
+	next.shortfall, next.shortfallSettled = missing, true
+	next.elastic = missing > 0
 }
 
-// settle minimises one level, starting from the plan so far.
-func (s *solver) settle(at stage) Level {
+// settle minimises the unmet demand of one priority, starting from the plan so far. The later levels
+// must keep what the plan then leaves, to the last unit that is known to be servable.
+func (s *solver) settle(at stage) (unmet float64) {
 	s.run(at, false)
-	bound := proven(s.money.bound)
-	if at.kind == shortfallStage {
-		bound = math.Ceil(bound - 1e-3)
-	}
-	level := Level{Unmet: s.money.best.cost, Bound: min(bound, s.money.best.cost)}
-	if level.Unmet > level.Bound {
-		level.Gap = (level.Unmet - level.Bound) / at.unit(&s.canonical.Problem)
-	}
-	return level
+	unmet = s.unmet(s.plan, at.priority)
+	s.bounds[at.priority] = min(proven(s.money.bound), unmet)
+	return unmet
 }
 
-// allowed is the unmet demand of a settled level that the later ones must keep: all that the gap
-// asked for leaves. Were it what the plan so far happens to reach, hardly another plan would do.
-func (s *solver) allowed(level Level, unit float64) float64 {
-	if level.Unmet == 0 {
-		return 0
-	}
-	return max(level.Unmet, level.Bound+s.options.searchGap()*unit)
-}
-
-// reachedLevels are the levels as the final plan keeps them.
-func (s *solver) reachedLevels(plan []Allocation) []Level {
+// levels are those that the final plan does not reach entirely.
+func (s *solver) levels(allocations []Allocation) []Level {
 	var levels []Level
-	for _, level := range s.levels {
-		if level.Priority == 0 {
-			levels = append(levels, level)
-		}
+	missing := 0
+	for i := range allocations {
+		missing += allocations[i].Shortfall
+	}
+	if missing > 0 {
+		levels = append(levels, s.level(0, float64(missing), 1))
 	}
 	for _, priority := range s.priorities() {
 		var unmet, demand runningSum
 		for i, from := range s.canonical.workloads {
 			if w := &s.canonical.Workloads[i]; !w.Penalized && w.Priority == priority {
-				unmet.add(plan[from].Unmet)
+				unmet.add(allocations[from].Unmet)
 				demand.add(w.Demand)
 			}
 		}
-		level := Level{Priority: priority, Unmet: unmet.total()}
-		if level.Unmet == 0 {
-			continue
+		if unmet.total() > 0 {
+			levels = append(levels, s.level(priority, unmet.total(), demand.total()))
 		}
-		if k := slices.IndexFunc(s.levels, func(l Level) bool { return l.Priority == priority }); k >= 0 {
-			level.Bound = min(s.levels[k].Bound, level.Unmet)
-		}
-		level.Gap = (level.Unmet - level.Bound) / demand.total()
-		levels = append(levels, level)
 	}
 	return levels
 }
 
-func (s *solver) addLevel(priority int, level Level) {
-	level.Priority = priority
-	if level.Unmet > 0 {
-		s.levels = append(s.levels, level)
-	}
+func (s *solver) level(priority int, unmet, unit float64) Level {
+	bound := min(s.bounds[priority], unmet)
+	return Level{Priority: priority, Unmet: unmet, Bound: bound, Gap: (unmet - bound) / unit}
 }
 
 // proven is a bound less the tolerance of the arithmetic behind it.
@@ -246,7 +226,7 @@ func (s *solver) run(at stage, tentative bool) {
 		t.start = s.carryOver(before)
 	}
 	if s.plan != nil {
-		t.offerPlan(s.plan)
+		t.offerPlan(s.plan.replicas)
 	}
 	if tentative {
 		t.warm = s.warmStart()
@@ -257,8 +237,19 @@ func (s *solver) run(at stage, tentative bool) {
 	}
 	s.budget.settle(budget)
 	if s.money.best != nil {
-		s.plan = l.items(s.money.best)
+		s.keep(l.plan(s.money.best))
 	}
+}
+
+// keep takes the plan of a stage, unless it is the one that the stage began with.
+func (s *solver) keep(p *plan) {
+	if s.plan != nil && slices.Equal(s.plan.replicas, p.replicas) {
+		return
+	}
+	if slices.ContainsFunc(p.unmet, func(unmet float64) bool { return unmet != 0 }) {
+		p = fill(&s.canonical.Problem, p)
+	}
+	s.plan = p
 }
 
 // carryOver translates the prices of the stage before. A unit of the level that it
@@ -280,13 +271,18 @@ func (s *solver) carryOver(before *program) []float64 {
 	return prices
 }
 
-// items spells an assignment out by item.
-func (l *lagrangian) items(a *assignment) []int32 {
-	x := make([]int32, l.program.items)
+// plan spells an assignment out. Unmet demand is not known where it is free in the stage.
+func (l *lagrangian) plan(a *assignment) *plan {
+	p := &plan{replicas: make([]int32, l.program.items), unmet: make([]float64, len(l.workloads))}
 	for i, pick := range a.picks {
-		copy(x[l.workloads[i].firstItem:], l.columns[i][pick].x)
+		w, column := &l.workloads[i], &l.columns[i][pick]
+		copy(p.replicas[w.firstItem:], column.x)
+		p.unmet[i] = column.unmet
+		if w.unmetFree {
+			p.unmet[i] = math.NaN()
+		}
 	}
-	return x
+	return p
 }
 
 // offerPlan takes a plan of an earlier stage.
@@ -352,13 +348,29 @@ func (s *solver) solution(p *Problem) (*Solution, error) {
 	if err != nil {
 		return nil, fmt.Errorf("optimizer: own plan: %w", err)
 	}
-	out.Levels, out.Stopped = s.reachedLevels(out.Allocations), s.budget.stopped
+	out.Levels, out.Stopped = s.levels(out.Allocations), s.budget.stop.stopped()
 	out.Effort = s.options.Effort - s.budget.left
-	out.Bound = min(proven(s.money.bound), out.Objective)
+	out.Bound = min(proven(s.bound(out.Levels)), out.Objective)
 	out.Gap = gapOf(out.Objective, out.Bound)
 	out.Proof = out.proof(max(s.options.RelativeGap, leastGap))
 	s.addPrices(out)
 	return out, nil
+}
+
+// bound is a lower bound on the cost of any plan that keeps to the levels. Where the search ended before
+// it had one, what demand costs that must be served is one.
+func (s *solver) bound(levels []Level) float64 {
+	if !s.budget.exhausted() {
+		return s.money.bound
+	}
+	var least runningSum
+	for i := range s.canonical.Workloads {
+		w := &s.canonical.Workloads[i]
+		if w.Penalized || !slices.ContainsFunc(levels, func(l Level) bool { return l.Priority == w.Priority }) {
+			least.add(w.leastCost())
+		}
+	}
+	return max(s.money.bound, least.total())
 }
 
 // proof compares the gaps with the one asked for.
@@ -379,7 +391,7 @@ func (s *solver) replicas() [][][]int {
 		for j := range w.Variants {
 			out[i][j] = make([]int, len(w.Variants[j].Placements))
 			for k := range out[i][j] {
-				out[i][j][k] = int(s.plan[item])
+				out[i][j][k] = int(s.plan.replicas[item])
 				item++
 			}
 		}
@@ -389,6 +401,9 @@ func (s *solver) replicas() [][][]int {
 
 // addPrices puts the multipliers at the root to what they price.
 func (s *solver) addPrices(out *Solution) {
+	if s.program == nil {
+		return
+	}
 	for r, row := range s.program.rows {
 		price := s.money.prices[r]
 		switch row.kind {

@@ -169,14 +169,12 @@ func (t *tree) root() bool {
 		t.l.seed()
 		t.chooseStart()
 	}
-	t.ensurePlan()
 	outcome := t.ascend(goal{target: t.target(), hopeless: t.l.hopeless(), passes: rootPasses, precision: 1e-4})
 	t.rootPrices = t.bundle.prices
 	if outcome == infeasible {
 		t.floor = math.Inf(1)
 		return false
 	}
-	t.ensurePlan()
 	t.findPlans()
 	if t.l.budget.exhausted() || !t.finishExactly() {
 		t.push(nil)
@@ -210,8 +208,6 @@ func (t *tree) firstEvaluation() (first lagrangianValue, ok bool) {
 	if t.warm != nil {
 		copy(t.bundle.prices, t.warm.prices)
 	}
-	t.l.budget.grace = true
-	defer func() { t.l.budget.grace = false }()
 	if !t.l.budget.spend(len(t.l.workloads)) {
 		return first, false
 	}
@@ -222,21 +218,6 @@ func (t *tree) firstEvaluation() (first lagrangianValue, ok bool) {
 		return t.firstEvaluation()
 	}
 	return first, true
-}
-
-// ensurePlan makes the first best configurations fit, whatever that costs, where the caller has
-// ended the search already.
-func (t *tree) ensurePlan() {
-	if !t.l.budget.stopped {
-		return
-	}
-	t.l.budget.grace = true
-	defer func() { t.l.budget.grace = false }()
-	p := newPrimal(&t.bundle)
-	if a := p.start(t.bundle.value.cut.picks); p.repair(a) {
-		p.improveOne(a)
-		t.offer(a)
-	}
 }
 
 // adopt makes a plan of an earlier one: workloads that are the same keep what they had, the others

@@ -1,0 +1,374 @@
+package optimizer
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// plan is replicas by item, with what they leave unserved.
+type plan struct {
+	replicas []int32
+	// unmet is in requests/s by workload, NaN where it isn't known.
+	unmet []float64
+}
+
+// filler adds replicas to a plan where they serve demand that it leaves, within all limits. It is the
+// last step of every search, so that no unmet demand remains that one more replica would serve, and
+// the whole of one that was ended before it found a plan: then it is a greedy one, each workload in
+// turn by what costs least per request/s.
+type filler struct {
+	problem *Problem
+	room    *Headroom
+	plan    *plan
+	// first is the first item of each workload.
+	first []int
+}
+
+// fill returns a plan with all of another one's replicas, or, without one, with as many of the
+// declared minimums as fit.
+func fill(p *Problem, from *plan) *plan {
+	f := &filler{problem: p, room: NewHeadroom(p), plan: &plan{unmet: make([]float64, len(p.Workloads))}}
+	for i := range p.Workloads {
+		f.first = append(f.first, len(f.plan.replicas))
+		for j := range p.Workloads[i].Variants {
+			for range p.Workloads[i].Variants[j].Placements {
+				f.plan.replicas = append(f.plan.replicas, 0)
+			}
+		}
+		f.plan.unmet[i] = math.NaN()
+	}
+	order := p.serviceOrder()
+	if from != nil {
+		f.adopt(from)
+	} else {
+		for _, i := range order {
+			f.addMinimums(i)
+		}
+	}
+	for _, i := range order {
+		f.serve(i)
+	}
+	return f.plan
+}
+
+// serviceOrder is that in which unmet demand matters: by priority, then by penalty.
+func (p *Problem) serviceOrder() []int {
+	order := make([]int, len(p.Workloads))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := &p.Workloads[a], &p.Workloads[b]
+		switch {
+		case x.Penalized != y.Penalized:
+			return int(flag(x.Penalized)) - int(flag(y.Penalized))
+		case x.Penalized:
+			return cmp.Compare(y.UnmetPenalty, x.UnmetPenalty)
+		}
+		return cmp.Compare(x.Priority, y.Priority)
+	})
+	return order
+}
+
+func (f *filler) adopt(from *plan) {
+	copy(f.plan.unmet, from.unmet)
+	item := 0
+	for i := range f.problem.Workloads {
+		for j := range f.problem.Workloads[i].Variants {
+			for k := range f.problem.Workloads[i].Variants[j].Placements {
+				f.place(choice{i, j, k}, int(from.replicas[item]))
+				item++
+			}
+		}
+	}
+}
+
+// choice is where a replica may run.
+type choice struct{ workload, variant, placement int }
+
+func (f *filler) place(c choice, n int) {
+	if n == 0 {
+		return
+	}
+	f.room.Place(c.workload, c.variant, c.placement, n)
+	item := f.first[c.workload] + c.placement
+	for j := range c.variant {
+		item += len(f.problem.Workloads[c.workload].Variants[j].Placements)
+	}
+	f.plan.replicas[item] += int32(n)
+}
+
+func (f *filler) fits(c choice) int { return f.room.Replicas(c.workload, c.variant, c.placement) }
+
+// cost is that of n more replicas, per hour.
+func (f *filler) cost(c choice, n int) float64 {
+	v := &f.problem.Workloads[c.workload].Variants[c.variant]
+	at, now := &v.Placements[c.placement], f.room.Counts(c.workload)[c.variant]
+	return float64(n)*(at.PricePerHour+at.change) + v.Switching(now+n) - v.Switching(now)
+}
+
+// choices calls visit for all places of workload i with room.
+func (f *filler) choices(i int, visit func(c choice, room int)) {
+	for j := range f.problem.Workloads[i].Variants {
+		for k := range f.problem.Workloads[i].Variants[j].Placements {
+			c := choice{i, j, k}
+			if room := f.fits(c); room > 0 {
+				visit(c, room)
+			}
+		}
+	}
+}
+
+// addMinimums places what is declared, where it costs least.
+func (f *filler) addMinimums(i int) {
+	w := &f.problem.Workloads[i]
+	missing := w.MinReplicas
+	for j := range w.Variants {
+		f.add(i, w.Variants[j].MinReplicas, func(c choice) bool { return c.variant == j })
+		missing -= f.room.Counts(i)[j]
+	}
+	f.add(i, missing, func(choice) bool { return true })
+}
+
+// add places up to n replicas of workload i, the cheapest first.
+func (f *filler) add(i, n int, allowed func(choice) bool) {
+	for n > 0 {
+		var best choice
+		room, least := 0, math.Inf(1)
+		f.choices(i, func(c choice, fits int) {
+			if cost := f.cost(c, 1); allowed(c) && cost < least {
+				best, room, least = c, fits, cost
+			}
+		})
+		if room == 0 {
+			return
+		}
+		f.place(best, min(n, room))
+		n -= room
+	}
+}
+
+// serve adds what serves the demand that is left of workload i.
+func (f *filler) serve(i int) {
+	w := &f.problem.Workloads[i]
+	alike := !w.routed() && w.Redundancy == 0
+	if !alike && !slices.ContainsFunc(f.room.Counts(i), func(n int) bool { return n > 0 }) {
+		f.addWhole(i, w.shapeRates())
+	}
+	f.addSingle(i)
+	if f.plan.unmet[i] > 0 && !alike {
+		f.addMore(i)
+	}
+}
+
+// addMore serves what no single replica does, where several together do. The rates left are only
+// about right then, so what comes of it is checked.
+func (f *filler) addMore(i int) {
+	w, before := &f.problem.Workloads[i], f.plan.unmet[i]
+	added := f.addWhole(i, f.left(i))
+	f.plan.unmet[i] = w.Unmet(f.room.Counts(i))
+	cost := 0.0
+	for n := len(added) - 1; n >= 0; n-- {
+		f.place(added[n].choice, -added[n].number)
+		cost += f.cost(added[n].choice, added[n].number)
+	}
+	if served := before - f.plan.unmet[i]; served <= tolerance*w.Demand || !w.worth(cost/served) {
+		f.plan.unmet[i] = before
+		return
+	}
+	for _, a := range added {
+		f.place(a.choice, a.number)
+	}
+	f.addSingle(i)
+}
+
+// left is the rate of each shape that is not served; all of it where replicas that are routed to may
+// fail, since the routing is that while none does.
+func (f *filler) left(i int) []float64 {
+	w := &f.problem.Workloads[i]
+	switch {
+	case !w.routed():
+		return []float64{f.plan.unmet[i]}
+	case w.Redundancy > 0:
+		return w.shapeRates()
+	}
+	_, shares := w.serve(f.room.Counts(i))
+	left := w.shapeRates()
+	for s, rate := range left {
+		for j := range shares {
+			if w.Variants[j].Phase != Decode {
+				left[s] -= rate * shares[j][s]
+			}
+		}
+		left[s] = max(0, left[s])
+	}
+	return left
+}
+
+// addSingle adds replicas one by one, or as many as serve only what is left, where each costs least
+// for what it serves, while they are worth it.
+func (f *filler) addSingle(i int) {
+	w := &f.problem.Workloads[i]
+	counts := slices.Clone(f.room.Counts(i))
+	if math.IsNaN(f.plan.unmet[i]) {
+		f.plan.unmet[i] = w.Unmet(counts)
+	}
+	for f.plan.unmet[i] > 0 {
+		var best choice
+		number, after, least := 0, 0.0, math.Inf(1)
+		f.choices(i, func(c choice, room int) {
+			n := f.alike(c, min(room, w.used(c.variant, f.plan.unmet[i])))
+			counts[c.variant] += n
+			unmet := w.Unmet(counts)
+			counts[c.variant] -= n
+			served := f.plan.unmet[i] - unmet
+			if rate := f.cost(c, n) / served; served > tolerance*w.Demand && rate < least && w.worth(rate) {
+				best, number, after, least = c, n, unmet, rate
+			}
+		})
+		if number == 0 {
+			return
+		}
+		f.place(best, number)
+		counts[best.variant] += number
+		f.plan.unmet[i] = after
+	}
+}
+
+// used is the number of replicas of variant j, at least one, that a demand uses up.
+func (w *Workload) used(j int, demand float64) int {
+	if w.routed() || w.Redundancy > 0 {
+		return 1
+	}
+	return int(max(1, min(demand/w.Variants[j].Capacity, float64(unlimited))))
+}
+
+// alike is the number of the next n replicas that cost as much as the first: those below the current
+// number save the cost of removing them.
+func (f *filler) alike(c choice, n int) int {
+	v := &f.problem.Workloads[c.workload].Variants[c.variant]
+	if kept := v.CurrentReplicas - f.room.Counts(c.workload)[c.variant]; kept > 0 {
+		return min(n, kept)
+	}
+	return n
+}
+
+// worth says whether demand is worth serving at a price per request/s.
+func (w *Workload) worth(rate float64) bool { return !w.Penalized || rate < w.UnmetPenalty }
+
+// addWhole serves shapes that are left, with what serves all of them that it can at once: a variant
+// or a pair of a prefill and a decode variant, and the redundant replicas besides, the cheapest per
+// request/s first. It takes the shares of all shapes of a step as equal.
+func (f *filler) addWhole(i int, left []float64) (added []addition) {
+	w := &f.problem.Workloads[i]
+	enough := tolerance*w.Demand + w.waived
+	for sum(left) > enough {
+		best := step{rate: math.Inf(1)}
+		f.steps(i, left, func(s step) {
+			if s.rate < best.rate && w.worth(s.rate) {
+				best = s
+			}
+		})
+		if best.share == 0 {
+			f.plan.unmet[i] = math.NaN()
+			return added
+		}
+		for _, a := range best.additions {
+			f.place(a.choice, a.number)
+		}
+		added = append(added, best.additions...)
+		for s := range left {
+			if w.serves(best.additions, s) {
+				left[s] *= 1 - best.share
+			}
+		}
+	}
+	f.plan.unmet[i] = 0
+	return added
+}
+
+// addition is replicas to be added.
+type addition struct {
+	choice
+	number int
+}
+
+// step is additions that serve a share of all shapes left that they can serve.
+type step struct {
+	additions []addition
+	share     float64
+	rate      float64 // cost per request/s
+}
+
+// steps calls visit for every variant, and every pair of phases, with room.
+func (f *filler) steps(i int, left []float64, visit func(step)) {
+	w := &f.problem.Workloads[i]
+	consider := func(additions ...addition) {
+		if s := f.step(additions, left); s.share > 0 {
+			visit(s)
+		}
+	}
+	f.choices(i, func(c choice, _ int) {
+		switch w.Variants[c.variant].Phase {
+		case Whole:
+			consider(addition{choice: c})
+		case Prefill:
+			f.choices(i, func(second choice, _ int) {
+				if w.Variants[second.variant].Phase == Decode {
+					consider(addition{choice: c}, addition{choice: second})
+				}
+			})
+		case Decode:
+		}
+	})
+}
+
+// step is what the additions, whose numbers it fills in, serve of the shapes left together.
+func (f *filler) step(additions []addition, left []float64) step {
+	w := &f.problem.Workloads[additions[0].workload]
+	served, loads := 0.0, make([]float64, len(additions))
+	for shape, rate := range left {
+		if rate > 0 && w.serves(additions, shape) {
+			served += rate
+			for n, a := range additions {
+				loads[n] += rate / w.shapeCapacity(&w.Variants[a.variant], shape)
+			}
+		}
+	}
+	if served == 0 {
+		return step{}
+	}
+	s := step{additions: additions, share: 1}
+	for n := range additions {
+		a := &additions[n]
+		a.number = f.number(a.choice, loads[n])
+		s.share = min(s.share, max(0, float64(a.number-w.Redundancy))/loads[n])
+		f.place(a.choice, a.number)
+	}
+	cost := 0.0
+	for n := len(additions) - 1; n >= 0; n-- {
+		a := &additions[n]
+		f.place(a.choice, -a.number)
+		a.number = min(a.number, f.number(a.choice, s.share*loads[n]))
+		cost += f.cost(a.choice, a.number)
+	}
+	s.rate = cost / (served * s.share)
+	return s
+}
+
+// number is how many replicas to add for a load: those that it uses up, or one, and those that may
+// fail.
+func (f *filler) number(c choice, load float64) int {
+	w := &f.problem.Workloads[c.workload]
+	n := min(load*(1+tolerance), float64(unlimited))
+	if w.Redundancy > 0 || w.Variants[c.variant].Phase != Whole {
+		n = math.Ceil(n*(1-2*tolerance)) + float64(w.Redundancy)
+	}
+	return min(f.fits(c), max(1, int(n)))
+}
+
+// serves says whether all variants of the additions can serve a shape.
+func (w *Workload) serves(additions []addition, shape int) bool {
+	return !slices.ContainsFunc(additions, func(a addition) bool { return w.shapeCapacity(&w.Variants[a.variant], shape) == 0 })
+}

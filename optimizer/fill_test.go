@@ -1,0 +1,91 @@
+package optimizer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// A workload of less than the gap is served where that takes nothing from another one.
+func TestSmallDemandIsServed(t *testing.T) {
+	p := &Problem{
+		Pools: []Pool{{Name: "H100", Limited: true, Capacity: 10}, {Name: "A100"}},
+		Workloads: []Workload{
+			{Name: "big", Priority: 1, Demand: 1010, Variants: []Variant{
+				{Name: "v", Capacity: 100, DevicesPerReplica: 1, Placements: []Placement{{Pool: 0, PricePerHour: 4}}},
+			}},
+			{Name: "small", Priority: 1, Demand: 0.9, Variants: []Variant{
+				{Name: "v", Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: 1, PricePerHour: 2}}},
+			}},
+		},
+	}
+	s := solve(t, p, Options{RelativeGap: 1e-3})
+	if s.Proof != Optimal || s.Allocations[0].Unmet != 10 || s.Allocations[1].Unmet != 0 {
+		t.Errorf("proof %v, unmet %v and %v; want 10 and 0", s.Proof, s.Allocations[0].Unmet, s.Allocations[1].Unmet)
+	}
+}
+
+// However a search ends, no demand is left that one more replica would serve.
+func TestNoServableDemandRemains(t *testing.T) {
+	for name, options := range map[string]func() Options{
+		"exact":   func() Options { return Options{} },
+		"gap":     func() Options { return Options{RelativeGap: 0.05} },
+		"effort":  func() Options { return Options{RelativeGap: 1e-3, Effort: 200} },
+		"stopped": func() Options { return Options{Stop: func() bool { return true }} },
+		"later": func() Options {
+			left := 50
+			return Options{Stop: func() bool { left--; return left < 0 }}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(300) {
+				r := rand.New(rand.NewPCG(seed, 30))
+				p := randomSmall(r)
+				if seed%3 == 0 {
+					for i := range p.Workloads {
+						routeAll(r, &p.Workloads[i])
+					}
+				}
+				s := solve(t, p, options())
+				checkSolution(t, p, s)
+				checkServed(t, p, s, fmt.Sprint("seed ", seed))
+			}
+			for kind := looseFleet; kind <= nodeFleet; kind++ {
+				p := randomFleet(uint64(kind)+50, kind, 30, 4)
+				o := options()
+				o.Effort = 50_000
+				checkServed(t, p, solve(t, p, o), kind.String())
+			}
+		})
+	}
+}
+
+// checkServed tells of replicas that would fit and serve what is left, for less than its penalty.
+func checkServed(t *testing.T, p *Problem, s *Solution, name string) {
+	t.Helper()
+	h := NewHeadroom(p)
+	for i := range s.Allocations {
+		for j := range s.Allocations[i].Replicas {
+			for k, n := range s.Allocations[i].Replicas[j] {
+				h.Place(i, j, k, n)
+			}
+		}
+	}
+	for i, a := range s.Allocations {
+		w := &p.Workloads[i]
+		for j := range w.Variants {
+			counts := slices.Clone(h.Counts(i))
+			counts[j]++
+			v := &w.Variants[j]
+			served := a.Unmet - w.Unmet(counts)
+			for k := range v.Placements {
+				cost := v.Placements[k].PricePerHour + v.Switching(counts[j]) - v.Switching(counts[j]-1)
+				worth := !w.Penalized || cost < w.UnmetPenalty*served*(1-1e-9)
+				if served > 2*tolerance*w.Demand && worth && len(h.Stops(i, j, k)) == 0 {
+					t.Errorf("%s: workload %q leaves %v unmet, of which another replica of %q would serve %v", name, w.Name, a.Unmet, v.Name, served)
+				}
+			}
+		}
+	}
+}

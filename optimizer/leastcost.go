@@ -1,0 +1,35 @@
+package optimizer
+
+import "math"
+
+// leastCost is a lower bound on what serving the workload costs per hour, whatever else there is: all
+// of each shape on the variant, or pair of phases, that serves it for least, in fractions of
+// replicas. It is 0 for a workload that must be served and can't.
+func (w *Workload) leastCost() float64 {
+	if w.Demand == 0 || w.waived > 0 {
+		return 0
+	}
+	var total runningSum
+	for s, rate := range w.shapeRates() {
+		least := [3]float64{Whole: math.Inf(1), Prefill: math.Inf(1), Decode: math.Inf(1)}
+		for j := range w.Variants {
+			v := &w.Variants[j]
+			capacity := w.shapeCapacity(v, s)
+			if capacity == 0 {
+				continue
+			}
+			for _, at := range v.Placements {
+				least[v.Phase] = min(least[v.Phase], (at.PricePerHour+at.change)/capacity)
+			}
+		}
+		price := min(least[Whole], least[Prefill]+least[Decode])
+		if w.Penalized {
+			price = min(price, w.UnmetPenalty)
+		}
+		if math.IsInf(price, 1) {
+			return 0
+		}
+		total.add(rate * price)
+	}
+	return total.total()
+}
