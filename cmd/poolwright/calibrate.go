@@ -25,7 +25,8 @@ the profile is a rough estimate from device and model.`,
 		Example: `  poolwright calibrate -f examples/samples.csv
   poolwright calibrate -f examples/samples.csv --validate --svg residuals.svg
   poolwright calibrate -f examples/samples.csv --where 'rate_rps<5,workload!=chat' --ignore ttft
-  poolwright calibrate --device H100 --model-params 8B --layers 32 --hidden-size 4096 --kv-heads 8 --head-size 128`,
+  poolwright calibrate --device H100 --model-params 8B --layers 32 --hidden-size 4096 \
+    --kv-heads 8 --head-size 128`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if len(r.Files) == 0 && !r.GivesFacts() {

@@ -23,7 +23,7 @@ func TestDocumentedCalibrations(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.Symlink(examples, "examples"))
 	commands := 0
-	for line := range strings.Lines(string(page) + newCalibrate().Example) {
+	for line := range strings.Lines(strings.ReplaceAll(string(page)+newCalibrate().Example, "\\\n", "")) {
 		line, _, _ = strings.Cut(line, " #")
 		words := strings.Fields(strings.ReplaceAll(line, "'", ""))
 		if len(words) < 2 || words[0] != "poolwright" {

@@ -16,7 +16,7 @@ const (
 )
 
 func (t *table) calibration(m *poolwrightv1.Calibration) {
-	t.line(calibrationSummary(m))
+	t.text(calibrationSummary(m), "  ")
 	t.section()
 	t.coefficients(m)
 	measured := m.GetErrors().GetOverall().GetCount() > 0
@@ -196,14 +196,6 @@ func profileLines(m *poolwrightv1.Calibration) []string {
 func (t *table) flushColumns() {
 	if t.err == nil {
 		t.err = t.Writer.Flush()
-	}
-}
-
-// wrapped writes a text in lines that fit.
-func (t *table) wrapped(first, text string) {
-	indent := strings.Repeat(" ", len(first))
-	for _, line := range wrap(first+text, indent) {
-		t.line(line)
 	}
 }
 

@@ -17,7 +17,7 @@ func (t *table) robustness(m *poolwrightv1.RobustnessPlan) {
 		t.line(cells...)
 	}
 	t.section()
-	t.line("PLAN", "COST/H", "SERVES ALL WITH PROBABILITY", "UNMET/S AT WORST", "ON THE MEAN", "PENALTIES/H AT WORST")
+	t.line("PLAN", "COST/H", "P(ALL SERVED)", "WORST UNMET/S", "MEAN UNMET/S", "WORST PENALTY/H")
 	t.exposure("this", m.GetCostPerHour(), m.GetExposure())
 	if m.PointCostPerHour != nil {
 		t.exposure("without robustness", m.GetPointCostPerHour(), m.GetPointExposure())

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
 
-// writeTable prints an answer for people, within 100 columns for usual names.
+// writeTable prints an answer for people, within 100 columns for usual names: text wraps, and tables have room.
 func writeTable(w io.Writer, m proto.Message) error {
 	out := bufio.NewWriterSize(w, 1<<16) // tabwriter writes cell by cell
 	t := &table{Writer: tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)}
@@ -71,10 +72,22 @@ func (t *table) Flush() error {
 	return t.Writer.Flush()
 }
 
+// text writes text in lines that fit, those after the first indented.
+func (t *table) text(text, indent string) {
+	for _, line := range wrap(text, indent) {
+		t.line(line)
+	}
+}
+
+// wrapped writes a text in lines that fit below its beginning, which goes behind first.
+func (t *table) wrapped(first, text string) {
+	t.text(first+text, strings.Repeat(" ", len(first)))
+}
+
 func (t *table) plan(m *poolwrightv1.Plan) {
-	t.line(summary(m))
+	t.text(summary(m), "  ")
 	for _, l := range m.GetLevels() {
-		t.line(level(l))
+		t.text(level(l), "  ")
 	}
 	t.section()
 	t.allocations(m)
@@ -89,11 +102,11 @@ func (t *table) plan(m *poolwrightv1.Plan) {
 		t.section()
 	}
 	for _, w := range m.GetWorkloads() {
-		t.line(w.GetName() + ": " + w.GetReason())
+		t.text(w.GetName()+": "+w.GetReason(), "    ")
 		t.variants(w)
 	}
 	for _, n := range m.GetNotes() {
-		t.line("Note: " + n)
+		t.wrapped("Note: ", n)
 	}
 }
 
@@ -172,10 +185,14 @@ func (t *table) workloads(m *poolwrightv1.Plan) {
 		if p != nil {
 			utilization = percent(p.GetUtilization())
 		}
+		limits := strings.SplitAfter(w.GetBinding(), ", ")
 		t.line(w.GetName(), number(w.GetServedRps()), unmet(w.GetUnmetRps()),
 			latency(p.GetTtft().GetMean()), latency(p.GetTtft().GetP95()),
 			latency(p.GetItl().GetMean()), latency(p.GetItl().GetP95()),
-			utilization, w.GetBinding())
+			utilization, strings.TrimSpace(limits[0]))
+		for _, limit := range limits[1:] {
+			t.line("", "", "", "", "", "", "", "", strings.TrimSpace(limit))
+		}
 	}
 }
 
@@ -197,7 +214,7 @@ func (t *table) pools(m *poolwrightv1.Plan) {
 func (t *table) variants(w *poolwrightv1.WorkloadPlan) {
 	for _, v := range w.GetVariants() {
 		if v.GetReason() != "" {
-			t.line("  " + v.GetName() + ": " + v.GetReason())
+			t.text("  "+v.GetName()+": "+v.GetReason(), "    ")
 		}
 	}
 }
@@ -214,7 +231,7 @@ func (t *table) capacities(m *poolwrightv1.Capacities) {
 			t.line("", fmt.Sprintf("  shape %d", s+1), "", number(served), "", "")
 		}
 		if v.GetReason() != "" {
-			t.line("  " + v.GetReason())
+			t.wrapped("  ", v.GetReason())
 		}
 	}
 }
