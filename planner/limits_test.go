@@ -142,6 +142,27 @@ func TestShortageOfOnePhase(t *testing.T) {
 	assert.Equal(t, "pool/a100", d.Plans[0].Binding)
 }
 
+// A shape that nothing serves is the cause where more replicas could run.
+func TestShortageOfOneShape(t *testing.T) {
+	short := estimate("h", 0)
+	short.Replica.KVCacheTokens = 4000
+	d := plan(t, planner.Snapshot{Fleet: shaped(2, []planner.ShapeShare{{Share: 0.5, Shape: lengths(100, 100)}, {Share: 0.5, Shape: lengths(8000, 100)}}, short)})
+	require.InDelta(t, 1, float64(d.Plans[0].Unmet), 1e-9)
+	require.Less(t, d.Pools[0].Used, 8)
+	assert.Equal(t, "kvCacheTokens", d.Plans[0].Binding)
+}
+
+// Where one device is left a phase lacks the other.
+func TestShortageOfAPair(t *testing.T) {
+	prefill, decode := declared("prefill", 0, 7), declared("decode", 0, 7)
+	prefill.Role, decode.Role = optimizer.Prefill, optimizer.Decode
+	f := twoPools(20, prefill, decode)
+	f.Pools[0].Capacity = atMost(3)
+	d := plan(t, planner.Snapshot{Fleet: f})
+	assert.Equal(t, []int{1, 1}, totals(&d, 0))
+	assert.Equal(t, "phases", d.Plans[0].Binding)
+}
+
 // A full pool is not the cause where another still has room, at a price.
 func TestShortageLooksAtEveryPool(t *testing.T) {
 	v := declared("chat", 0, 7)

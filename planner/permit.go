@@ -74,6 +74,11 @@ func sum(replicas []int) int {
 	return n
 }
 
+// more tells whether another replica of a variant is permitted beside n.
+func (p *permitted) more(variant, n int) bool {
+	return p.ignored || !p.variants[variant].Limited || n < p.variants[variant].Max
+}
+
 // permitWorkload asks the policy; wanted is nil for a workload that is held.
 func (c *cycle) permitWorkload(i int, wanted [][]int) permitted {
 	w, s, next := &c.fleet.Workloads[i], &c.seen[i], c.next[i]

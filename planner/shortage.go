@@ -10,7 +10,7 @@ import (
 
 // shortage names what keeps demand from being served: the limits that one more replica
 // of the variant that would serve most cheaply breaks, or what else keeps a replica
-// from being added.
+// from being added. Variants of which one more would serve nothing do not count.
 func (c *cycle) shortage(i int) string {
 	w, plan := &c.fleet.Workloads[i], &c.decision.Plans[i]
 	serves, best, cause := false, -1, ""
@@ -22,6 +22,7 @@ func (c *cycle) shortage(i int) string {
 		}
 		serves = true
 		switch stops := c.stops(i, j); {
+		case stops == "" && w.Variants[j].Role == optimizer.Whole && !c.useful(i, j):
 		case stops == "":
 			fits[w.Variants[j].Role] = true
 		case best < 0 || v.MarginalPrice < plan.Variants[best].MarginalPrice:
@@ -32,16 +33,43 @@ func (c *cycle) shortage(i int) string {
 	case !serves:
 		return plan.Variants[0].Size.Binding
 	case fits[optimizer.Whole], fits[optimizer.Prefill] && fits[optimizer.Decode]:
-		return c.unstopped(w)
+		return c.unstopped(i)
 	case w.Penalized && !c.worthMore(i):
 		return "unmetPenaltyPerRps"
+	case cause == "":
+		return c.useless(i)
 	}
 	return cause
+}
+
+// useful tells whether one more replica of a variant would serve more.
+func (c *cycle) useful(i, j int) bool {
+	w := &c.problem.Workloads[i]
+	counts := slices.Clone(c.room().Counts(i))
+	before := w.Unmet(counts)
+	counts[j]++
+	return before-w.Unmet(counts) > 1e-9*w.Demand
+}
+
+// useless names the cause where one more replica could run and would serve nothing more:
+// those that may fail, or a shape that no variant serves.
+func (c *cycle) useless(i int) string {
+	w, plan := &c.fleet.Workloads[i], &c.decision.Plans[i]
+	able := slices.DeleteFunc(slices.Clone(plan.Variants), func(v VariantPlan) bool { return v.Size.Served == 0 })
+	for s := range w.Shapes {
+		if !slices.ContainsFunc(able, func(v VariantPlan) bool { return v.Size.Shapes[s].Served > 0 }) {
+			return able[0].Size.Shapes[s].Binding
+		}
+	}
+	return "redundancy"
 }
 
 // stops names what stops one more replica of a variant in the first of its pools, or is
 // empty where one fits in some pool.
 func (c *cycle) stops(i, j int) string {
+	if c.permitted != nil && !c.permitted[i].more(j, c.decision.Plans[i].Variants[j].Total()) {
+		return "policy"
+	}
 	first := ""
 	for k := range c.fleet.Workloads[i].Variants[j].Pools {
 		limits := c.room().Stops(i, j, k)
@@ -139,18 +167,17 @@ func (c *cycle) quotaName(q int) string {
 	return "quota/" + quota.Namespace + "/" + c.problem.Pools[quota.Pool].Name
 }
 
-// unstopped names the cause when one more replica could run: it is not worth its
-// price, or of no use alone.
-func (c *cycle) unstopped(w *Workload) string {
+// unstopped names the cause when more replicas could run and would serve more: they are not
+// worth their price, the strategy does not look for them, or, of a pair of phases that lack
+// each other, there is room for either alone.
+func (c *cycle) unstopped(i int) string {
 	switch {
 	case c.fleet.Objective.Strategy != Optimal && c.solved.Stopped:
 		return "timeLimit"
 	case c.fleet.Objective.Strategy != Optimal:
 		return "strategy"
-	case w.Penalized:
+	case c.fleet.Workloads[i].Penalized:
 		return "unmetPenaltyPerRps"
-	case w.Redundancy > 0:
-		return "redundancy"
 	}
-	return "the search limit"
+	return "phases"
 }

@@ -805,10 +805,10 @@ type WorkloadPlan struct {
 	// What binds. Of one replica: a limit of the SLO such as ttft.p95, saturation,
 	// capacityRps, maxQueue or kvCacheTokens. Of the plan: minReplicas, maxReplicas
 	// (of a variant), mixing, redundancy, pool/<name>, nodes of pool/<name>,
-	// quota/<namespace>/<pool>, budget, unmetPenaltyPerRps, strategy (one other than
-	// OPTIMAL), timeLimit (of such a strategy) or the search limit. Of a fleet as it
-	// stands: currentReplicas. Of the loop: observation. Several limits that another
-	// replica would break are separated by a comma and a space.
+	// quota/<namespace>/<pool>, budget, unmetPenaltyPerRps, phases (room for either of a
+	// pair alone), strategy (one other than OPTIMAL) or timeLimit (of such a strategy). Of a
+	// fleet as it stands: currentReplicas. Of the loop: observation, policy. Several limits
+	// that another replica would break are separated by a comma and a space.
 	Binding string `protobuf:"bytes,5,opt,name=binding,proto3" json:"binding,omitempty"`
 	// Why the plan is as it is, in words.
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
