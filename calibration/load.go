@@ -41,6 +41,31 @@ func (c *coefficients) iteration(n, context float64) float64 {
 	return c[Alpha] + n*(c[Beta]+c[Kappa]*context) + c[Sigma]*math.Sqrt(n)
 }
 
+// varyingPrefill returns x·dP/dx, by which P follows the length x of a prompt.
+func (c *coefficients) varyingPrefill(prompt float64) float64 {
+	return prompt * (c[Delta] + 2*c[Epsilon]*prompt)
+}
+
+// prefillVariation returns the squared coefficient of variation of P, of given mean, for
+// prompts of a mean length with the variation scv.
+func (c *coefficients) prefillVariation(mean, prompt, scv float64) float64 {
+	if mean <= 0 {
+		return 0
+	}
+	varying := c.varyingPrefill(prompt) / mean
+	return scv * varying * varying
+}
+
+// lengthMet returns E[T²]/E[T] of iterations of a mean length: the mean of those that a
+// random moment meets, which are more often long ones. Each lasts longer by the P of
+// what arrived at a rate during the one before; square is E[P²], with the variation of
+// arrivals in it, and share is ρ = λ·P:
+//
+//	Var T = λ·T̄·square + ρ²·Var T
+func lengthMet(mean, rate, square, share float64) float64 {
+	return mean + rate*square/(1-share*share)
+}
+
 // load is what a sample says, digested.
 type load struct {
 	kind Kind
@@ -109,6 +134,14 @@ func newLoad(s Sample, o Options) load {
 		}
 	}
 	return l
+}
+
+// iterationTime returns the mean length of an iteration at a time between tokens of t.
+func (l *load) iterationTime(t float64) float64 {
+	if l.steps == 0 {
+		return 0
+	}
+	return t * l.intervals / l.steps
 }
 
 // prefill returns the mean of P = γ + δ·x + ε·x², what a prompt adds.

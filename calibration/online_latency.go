@@ -40,11 +40,7 @@ func (w *conditions) itl(c *coefficients) float64 {
 func (w *conditions) wake(c *coefficients) wake {
 	n := w.decoding(c)
 	share := 1 - c.iteration(n, w.context)/w.interval(c, n)
-	variation := 0.0
-	if prefill := w.prefill(c); prefill > 0 {
-		varying := w.varyingPrefill(c) / prefill
-		variation = w.inputSCV * varying * varying
-	}
+	variation := c.prefillVariation(w.prefill(c), w.prompt, w.inputSCV)
 	return newWake(share, w.steps, w.arrivalSCV, variation).varied(w.outputSCV)
 }
 
@@ -61,11 +57,6 @@ func (w *conditions) prefill(c *coefficients) float64 {
 		return 0
 	}
 	return c[Gamma] + c[Delta]*w.prompt + c[Epsilon]*w.promptSquare
-}
-
-// varyingPrefill returns x·dP/dx, by which P follows the length of a prompt.
-func (w *conditions) varyingPrefill(c *coefficients) float64 {
-	return w.prompt * (c[Delta] + 2*c[Epsilon]*w.prompt)
 }
 
 // interval returns the mean time from one decoding iteration to the next while n
@@ -149,15 +140,13 @@ func (w *conditions) company(t float64) float64 {
 }
 
 // chunkedFound returns E[T²]/E[T] of iterations that last T(n) and the prefills of
-// what arrived during the one before:
-//
-//	Var T = λ·T̄·(ca²·P² + Var P) + (λP)²·Var T
+// what arrived during the one before.
 func (w *conditions) chunkedFound(c *coefficients, n float64) float64 {
 	mean, prefill := w.interval(c, n), w.prefill(c)
-	varying := w.varyingPrefill(c)
+	varying := c.varyingPrefill(w.prompt)
 	square := w.arrivalSCV*prefill*prefill + w.inputSCV*varying*varying
 	share := min(w.rate*prefill, mostPrefillShare)
-	return mean + w.rate*square/(1-share*share)
+	return lengthMet(mean, w.rate, square, share)
 }
 
 // blockingFound returns E[T²]/E[T] of iterations that either decode or prefill.

@@ -20,7 +20,10 @@ type openLoop struct {
 }
 
 func (l *load) openLoop(c *coefficients, t float64) openLoop {
-	o := openLoop{load: l, c: c, t: t, prefill: l.interruption(c, l.iterationTime(t)), variation: l.variation(c)}
+	o := openLoop{
+		load: l, c: c, t: t, prefill: l.interruption(c, l.iterationTime(t)),
+		variation: c.prefillVariation(l.prefill(c), l.prompt, l.inputSCV),
+	}
 	o.share = min(l.rate*o.prefill, mostPrefill)
 	if l.intervals == 0 {
 		return o
@@ -29,24 +32,6 @@ func (l *load) openLoop(c *coefficients, t float64) openLoop {
 	o.carried = min(o.wake.prefills*o.prefill, o.mostCarried())
 	o.decoding = min(o.decode(), l.limit)
 	return o
-}
-
-// iterationTime returns the mean length of an iteration at a time between tokens of t.
-func (l *load) iterationTime(t float64) float64 {
-	if l.steps == 0 {
-		return 0
-	}
-	return t * l.intervals / l.steps
-}
-
-// variation returns the squared coefficient of variation of the time for a prompt.
-func (l *load) variation(c *coefficients) float64 {
-	prefill := l.prefill(c)
-	if prefill == 0 {
-		return 0
-	}
-	varying := l.prompt * (c[Delta] + 2*c[Epsilon]*l.prompt) / prefill
-	return l.inputSCV * varying * varying
 }
 
 // mostCarried bounds carried where the token budget lets only so many prompts into an
@@ -136,8 +121,7 @@ func (o *openLoop) admitted(n, busy float64) admitted {
 func (o *openLoop) gated(iteration, busy float64) admitted {
 	square := o.prefill * o.prefill * (1 + o.variation)
 	mean := iteration / (1 - o.share)
-	// Moments lie more often in long iterations.
-	met := mean + o.rate*square/(1-o.share*o.share)
+	met := lengthMet(mean, o.rate, square, o.share)
 	return admitted{
 		wait: busy*iteration/2 + o.share*mean + o.rate*square/(2*(1-o.share)),
 		own:  iteration + o.prefill + o.share*met/2,
@@ -187,7 +171,7 @@ func (o *openLoop) stopping(iteration, busy float64) admitted {
 	}
 	share := min(o.rate*prompt, mostPrefill)
 	square := prompt * prompt * (1 + o.variation)
-	met := base/(1-share) + o.rate*square/(1-share*share)
+	met := lengthMet(base/(1-share), o.rate, square, share)
 	if prompt > 0 {
 		met += square / prompt
 	}

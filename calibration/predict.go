@@ -70,7 +70,7 @@ func (l *load) decodeShare(c *coefficients, t float64) float64 {
 		t = l.observedITL
 		wait = max(l.observedTTFT-own, 0)
 	}
-	iteration := t * l.intervals / l.steps
+	iteration := l.iterationTime(t)
 	if iteration == 0 {
 		return 1
 	}
@@ -123,8 +123,7 @@ func (l *load) firstToken(c *coefficients, t, others float64) float64 {
 		return c[TTFTOffset] + own
 	}
 	busy := -math.Expm1(-others)
-	mean := t * l.intervals / l.steps
-	return c[TTFTOffset] + busy*mean/2 + own
+	return c[TTFTOffset] + busy*l.iterationTime(t)/2 + own
 }
 
 // ownPrefill returns the time of the iterations that compute a request's prompt while
