@@ -48,6 +48,7 @@ var layers = []layer{
 	{folder: "actuator", may: slices.Concat(pure, []string{"controller"})},
 	{folder: "metrics", may: slices.Concat(pure, []string{"controller"})},
 	{folder: "simulation", may: slices.Concat(pure, schema, []string{"controller", "simulation/replica"})},
+	{folder: "internal/scenario", may: slices.Concat(pure, schema, []string{"controller", "simulation"})},
 	{folder: "sources", may: slices.Concat(pure, schema, []string{"controller"})},
 
 	// Ways in.

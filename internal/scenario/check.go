@@ -1,0 +1,174 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/poolwright/poolwright/planner"
+)
+
+// View is a cluster at one moment, as rules look at it.
+type View struct {
+	Fleet        planner.Fleet
+	Observations []planner.Observation
+	Paused       map[string]bool
+	// Pending replicas have no devices; per workload and variant.
+	Pending [][]int
+}
+
+// view returns the cluster as it is.
+func (c *Cluster) view() View {
+	v := View{Fleet: c.current(), Observations: c.observed, Paused: c.Paused}
+	for i := range c.workloads {
+		counts := make([]int, len(c.workloads[i].variants))
+		for j := range counts {
+			counts[j] = c.workloads[i].variants[j].count(pending)
+		}
+		v.Pending = append(v.Pending, counts)
+	}
+	return v
+}
+
+// Check returns every rule that changes broke, nil if none. Between before and after
+// nothing else happened. The rules:
+//
+//   - what is added finds devices at once, within pools and quotas and the budget of
+//     devices per cycle
+//   - additions come before removals
+//   - nothing is taken below a declared minimum
+//   - a paused workload stays as it is, one of whose demand nothing is known is raised to
+//     its minimums at most, and one of whose demand only a part is known loses nothing
+//   - what has neither profile nor capacity gets no replicas
+func Check(before View, changes []planner.Change, after View) error {
+	c := checker{before: before, after: after}
+	c.order(changes)
+	for _, change := range changes {
+		c.change(change)
+	}
+	c.floors(changes)
+	c.devices(changes)
+	return errors.Join(c.errs...)
+}
+
+type checker struct {
+	before, after View
+	errs          []error
+}
+
+func (c *checker) fail(format string, args ...any) {
+	c.errs = append(c.errs, fmt.Errorf(format, args...))
+}
+
+func (c *checker) order(changes []planner.Change) {
+	for k := 1; k < len(changes); k++ {
+		if last := changes[k-1]; last.To < last.From && changes[k].To > changes[k].From {
+			c.fail("%s/%s is added to after %s/%s was taken from",
+				changes[k].Workload, changes[k].Variant, last.Workload, last.Variant)
+		}
+	}
+}
+
+// change holds one change to what is known of its workload.
+func (c *checker) change(change planner.Change) {
+	i, j, found := c.find(change)
+	if !found {
+		c.fail("%s/%s is not in the fleet", change.Workload, change.Variant)
+		return
+	}
+	w := &c.before.Fleet.Workloads[i]
+	v := &w.Variants[j]
+	if c.before.Paused[change.Workload] {
+		c.fail("%s/%s: %d → %d while paused", change.Workload, v.Name, change.From, change.To)
+	}
+	switch known := knowledge(c.before.Observations, change.Workload); {
+	case change.To < change.From && known != complete:
+		c.fail("%s/%s: %d → %d with %s data", change.Workload, v.Name, change.From, change.To, known)
+	case change.To > change.From && known == nothing && replicas(w) >= w.MinReplicas && change.To > v.MinReplicas:
+		c.fail("%s/%s: %d → %d without data, above its minimum", change.Workload, v.Name, change.From, change.To)
+	}
+	if change.To > change.From && v.Replica == nil && v.Capacity == 0 {
+		c.fail("%s/%s: %d → %d without a profile", change.Workload, v.Name, change.From, change.To)
+	}
+	if c.after.Pending[i][j] > c.before.Pending[i][j] {
+		c.fail("%s/%s: %d → %d, and %d find no devices", change.Workload, v.Name, change.From, change.To,
+			c.after.Pending[i][j]-c.before.Pending[i][j])
+	}
+}
+
+func (c *checker) floors(changes []planner.Change) {
+	for _, change := range changes {
+		i, j, found := c.find(change)
+		if !found || change.To > change.From {
+			continue
+		}
+		w := &c.after.Fleet.Workloads[i]
+		if v := &w.Variants[j]; v.CurrentReplicas < v.MinReplicas {
+			c.fail("%s/%s: %d → %d, below its minimum %d", change.Workload, v.Name, change.From, change.To, v.MinReplicas)
+		}
+		if n := replicas(w); n < w.MinReplicas {
+			c.fail("%s: %d replicas, below its minimum %d", change.Workload, n, w.MinReplicas)
+		}
+	}
+}
+
+func (c *checker) devices(changes []planner.Change) {
+	added, limit := 0, c.before.Fleet.Control.DevicesPerCycle
+	for _, change := range changes {
+		if i, j, found := c.find(change); found {
+			added += max(0, change.To-change.From) * c.before.Fleet.Workloads[i].Variants[j].DevicesPerReplica
+		}
+	}
+	if limit.Limited && added > limit.Value {
+		c.fail("%d devices are added in one cycle, of %d allowed", added, limit.Value)
+	}
+}
+
+func (c *checker) find(change planner.Change) (i, j int, found bool) {
+	for i := range c.before.Fleet.Workloads {
+		w := &c.before.Fleet.Workloads[i]
+		for j := range w.Variants {
+			if w.QualifiedName() == change.Workload && w.Variants[j].Name == change.Variant {
+				return i, j, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+func replicas(w *planner.Workload) int {
+	n := 0
+	for j := range w.Variants {
+		n += w.Variants[j].CurrentReplicas
+	}
+	return n
+}
+
+// known is how much is known of a demand.
+type known string
+
+const (
+	nothing  known = "no"
+	partial  known = "incomplete"
+	complete known = "complete"
+)
+
+// knowledge tells how much is known of a workload's demand.
+func knowledge(observations []planner.Observation, workload string) known {
+	for i := range observations {
+		o := &observations[i]
+		if o.Workload != workload {
+			continue
+		}
+		switch {
+		case usable(o.ArrivalRate, planner.Fresh) || usable(o.CompletionRate, planner.Fresh):
+			return complete
+		case usable(o.ArrivalRate, planner.Incomplete) || usable(o.CompletionRate, planner.Incomplete):
+			return partial
+		}
+	}
+	return nothing
+}
+
+func usable(m planner.Measurement, state planner.MeasurementState) bool {
+	return m.State == state && m.Value >= 0
+}

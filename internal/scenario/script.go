@@ -1,0 +1,128 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/internal/document"
+	"github.com/poolwright/poolwright/internal/message"
+	"github.com/poolwright/poolwright/optimizer/lp"
+	"github.com/poolwright/poolwright/planner"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+)
+
+// Script runs commands against one cluster and the loop that looks after it. Its clock
+// starts at midnight.
+type Script struct {
+	cluster *Cluster
+	loop    *controller.Controller
+	cycle   time.Duration
+	last    controller.Entry
+	// conditions are those of the last cycle, and failure is what failed in it.
+	conditions map[string]map[planner.ConditionType]bool
+	failure    string
+	// quiet is the number of cycles that nothing was said of; silent says nothing of any.
+	quiet  int
+	silent bool
+	out        strings.Builder
+}
+
+// midnight is when every story begins.
+var midnight = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// New returns a script with an empty cluster.
+func New() *Script {
+	s := &Script{cluster: NewCluster(midnight), cycle: planner.DefaultCycle}
+	s.startLoop()
+	return s
+}
+
+// startLoop replaces the controller by a new one.
+func (s *Script) startLoop() {
+	s.loop = controller.New(controller.Config{
+		Planner: planner.New(lp.Simplex()), Catalog: s.cluster, Observer: s.cluster, Actuator: s.cluster,
+	})
+}
+
+// Run runs the commands of a block, one a line, and returns what they print. In a block
+// that begins with "fleet" the rest is a fleet file. The error names the command.
+func (s *Script) Run(block string) (string, error) {
+	s.out.Reset()
+	first, rest, _ := strings.Cut(block, "\n")
+	if strings.TrimSpace(first) == "fleet" {
+		return "", s.declare(rest)
+	}
+	for line := range strings.Lines(block) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
+			continue
+		}
+		if err := s.command(fields[0], fields[1:]); err != nil {
+			return "", fmt.Errorf("%q: %w", strings.TrimSpace(line), err)
+		}
+	}
+	s.flush()
+	return s.out.String(), nil
+}
+
+// Commands lists the commands, by name.
+func Commands() []string {
+	names := append(slices.Collect(maps.Keys(commands)), "fleet")
+	slices.Sort(names)
+	return names
+}
+
+func (s *Script) command(name string, args []string) error {
+	c, ok := commands[name]
+	if !ok {
+		return fmt.Errorf("no such command; there are %s", strings.Join(Commands(), ", "))
+	}
+	if err := c.run(s, args); err != nil {
+		return fmt.Errorf("%w (usage: %s %s)", err, name, c.usage)
+	}
+	return nil
+}
+
+// declare reads a fleet file.
+func (s *Script) declare(text string) error {
+	m := &poolwrightv1.Fleet{}
+	if err := document.UnmarshalYAML([]byte(text), m); err != nil {
+		return fmt.Errorf("fleet: %w", message.Complete(m, err))
+	}
+	fleet, err := message.Fleet(m)
+	if err != nil {
+		return fmt.Errorf("fleet: %w", err)
+	}
+	if fleet.Control.Cycle > 0 {
+		s.cycle = fleet.Control.Cycle
+	}
+	return s.cluster.Declare(fleet)
+}
+
+// tick lets one cycle pass, then lets the loop decide.
+func (s *Script) tick() error {
+	s.cluster.Advance(s.cycle)
+	entry, err := s.loop.Tick(context.Background(), s.cluster.Now(), nil)
+	s.last = entry
+	s.report(err)
+	if s.cluster.Broken != nil {
+		return fmt.Errorf("at %s: %w", s.clock(), s.cluster.Broken)
+	}
+	return nil
+}
+
+// clock is the time of the story.
+func (s *Script) clock() string {
+	since := s.cluster.Now().Sub(midnight)
+	days, rest := since/(24*time.Hour), since%(24*time.Hour)
+	text := time.Time{}.Add(rest).Format(time.TimeOnly)
+	if days > 0 {
+		text = fmt.Sprintf("%dd %s", days, text)
+	}
+	return text
+}
