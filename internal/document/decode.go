@@ -102,7 +102,7 @@ func (d *decoder) fieldOf(key int32, fields protoreflect.FieldDescriptors) proto
 
 // hint proposes a name, or lists them all.
 func hint(text string, names []string) string {
-	if name := closest(text, names); name != "" {
+	if name := Closest(text, names); name != "" {
 		return "did you mean " + name + "?"
 	}
 	if len(names) == 0 {

@@ -90,7 +90,7 @@ func (d *decoder) enum(at int32, enum protoreflect.EnumDescriptor) (protoreflect
 	for i := range names {
 		names[i] = string(values.Get(i).Name())
 	}
-	if name := closest(text, names); kind == String && name != "" {
+	if name := Closest(text, names); kind == String && name != "" {
 		d.fail(at, "expected %s, got %s; did you mean %s?", oneOf(names), d.describe(at), name)
 	} else {
 		d.mistyped(at, oneOf(names))

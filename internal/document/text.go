@@ -27,9 +27,9 @@ func oneOf(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// closest returns the name that a text was probably meant to be, or "" where none or
+// Closest returns the name that a text was probably meant to be, or "" where none or
 // several are likely.
-func closest(text string, names []string) string {
+func Closest(text string, names []string) string {
 	if len(text) > maxShown {
 		return ""
 	}

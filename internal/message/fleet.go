@@ -43,6 +43,7 @@ func Fleet(m *poolwrightv1.Fleet) (planner.Fleet, error) {
 	f.Workloads = t.workloads(m.GetWorkloads())
 	t.uniqueWorkloads(f.Workloads)
 	f.Scenarios = t.scenarios(m, f.Workloads)
+	f.Control = t.control(m.GetControl())
 	t.robustness(m, &f)
 	if len(t.violations) > 0 {
 		return planner.Fleet{}, t.violations.sorted()
@@ -218,6 +219,7 @@ func (t *translation) workload(m *poolwrightv1.Workload, path string) planner.Wo
 	}
 	t.printable(path, "name", w.Name)
 	t.printable(path, "namespace", w.Namespace)
+	w.Policy = native(m.GetPolicy())
 	w.Shape, w.Shapes = t.shape(m, path+".load")
 	t.minMax(w.MinReplicas, w.MaxReplicas, path)
 	t.variants(m, &w, path)

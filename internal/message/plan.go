@@ -11,8 +11,11 @@ import (
 	"github.com/poolwright/poolwright/queueing"
 )
 
-// Plan translates a decision.
-func Plan(d *planner.Decision) *poolwrightv1.Plan {
+// Plan translates a decision on a request.
+func Plan(d *planner.Decision) *poolwrightv1.Plan { return plan(d, false) }
+
+// plan translates a decision; one of the loop has more to say of replicas.
+func plan(d *planner.Decision, loop bool) *poolwrightv1.Plan {
 	m := &poolwrightv1.Plan{
 		Proof:        poolwrightv1.Plan_NONE,
 		Demand:       demand(d.Demand),
@@ -27,7 +30,13 @@ func Plan(d *planner.Decision) *poolwrightv1.Plan {
 	for i := range d.Plans {
 		w := &d.Fleet.Workloads[i]
 		m.Allocations = append(m.Allocations, allocations(d, w, &d.Plans[i])...)
-		m.Workloads = append(m.Workloads, workload(w, &d.Plans[i], d.Solution != nil))
+		workload := workload(w, &d.Plans[i], d.Solution != nil)
+		if loop {
+			for j, v := range workload.GetVariants() {
+				v.Replicas = variantReplicas(&w.Variants[j], &d.Plans[i].Variants[j])
+			}
+		}
+		m.Workloads = append(m.Workloads, workload)
 	}
 	for i, use := range d.Pools {
 		p := &d.Fleet.Pools[i]
@@ -133,6 +142,10 @@ func workload(w *planner.Workload, plan *planner.WorkloadPlan, solved bool) *poo
 	m := &poolwrightv1.WorkloadPlan{
 		Name: w.QualifiedName(), ServedRps: float64(plan.Served), UnmetRps: float64(plan.Unmet),
 		Predicted: prediction(plan.Prediction), Binding: plan.Binding, Reason: plan.Reason,
+		Expected: expectation(plan.Expected),
+	}
+	for _, c := range plan.Conditions {
+		m.Conditions = append(m.Conditions, &poolwrightv1.Condition{Type: string(c.Type), Message: c.Message})
 	}
 	for j := range plan.Variants {
 		v := &plan.Variants[j]

@@ -11,18 +11,16 @@ import (
 	"github.com/poolwright/poolwright/queueing"
 )
 
+// services are those of robustness by their names in messages.
+var services = map[poolwrightv1.Robustness_Service]optimizer.Service{
+	poolwrightv1.Robustness_POINT: optimizer.Point,
+	poolwrightv1.Robustness_ALL:   optimizer.All,
+	poolwrightv1.Robustness_EACH:  optimizer.Each,
+	poolwrightv1.Robustness_JOINT: optimizer.Joint,
+}
+
 func robustness(m *poolwrightv1.Robustness) planner.Robustness {
-	r := planner.Robustness{Probability: m.GetProbability()}
-	switch m.GetService() {
-	case poolwrightv1.Robustness_ALL:
-		r.Service = optimizer.All
-	case poolwrightv1.Robustness_EACH:
-		r.Service = optimizer.Each
-	case poolwrightv1.Robustness_JOINT:
-		r.Service = optimizer.Joint
-	case poolwrightv1.Robustness_POINT:
-	}
-	return r
+	return planner.Robustness{Service: services[m.GetService()], Probability: m.GetProbability()}
 }
 
 // scenarios translates the demands that may come.

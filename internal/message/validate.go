@@ -13,17 +13,26 @@ import (
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
 
-// The validators check the rules that stand in the schema. Each knows one kind of
-// request: building a validator takes longer than using it.
+// The validators check the rules that stand in the schema. Each knows what is
+// asked together: building a validator takes longer than using it.
 var (
 	fleetValidator        = newValidator(&poolwrightv1.Fleet{})
 	measurementsValidator = newValidator(&poolwrightv1.Measurements{})
+	requestValidator      = newValidator(
+		&poolwrightv1.GetFleetRequest{}, &poolwrightv1.ListDecisionsRequest{}, &poolwrightv1.WatchDecisionsRequest{},
+		&poolwrightv1.PauseWorkloadRequest{}, &poolwrightv1.ResumeWorkloadRequest{},
+	)
 )
 
+// Request checks a request of the FleetService. The error is of type [Violations].
+func Request(m proto.Message) error {
+	return validate(requestValidator, m).sorted().err()
+}
+
 // newValidator returns what builds a validator at its first use.
-func newValidator(m proto.Message) func() (protovalidate.Validator, error) {
+func newValidator(ms ...proto.Message) func() (protovalidate.Validator, error) {
 	return sync.OnceValues(func() (protovalidate.Validator, error) {
-		return protovalidate.New(protovalidate.WithMessages(m), protovalidate.WithDisableLazy())
+		return protovalidate.New(protovalidate.WithMessages(ms...), protovalidate.WithDisableLazy())
 	})
 }
 

@@ -18,6 +18,8 @@ func (t *translation) variant(m *poolwrightv1.Variant, path string) planner.Vari
 		MinReplicas:         int(m.GetMinReplicas()),
 		MaxReplicas:         bound(m.MaxReplicas),
 		CurrentReplicas:     int(m.GetCurrentReplicas()),
+		StartingReplicas:    int(m.GetStartingReplicas()),
+		LeavingReplicas:     int(m.GetLeavingReplicas()),
 		PricePerReplicaHour: m.GetPricePerReplicaHour(),
 		Priced:              m.PricePerReplicaHour != nil,
 		Startup:             m.GetStartup().AsDuration(),
@@ -33,6 +35,9 @@ func (t *translation) variant(m *poolwrightv1.Variant, path string) planner.Vari
 	t.minMax(v.MinReplicas, v.MaxReplicas, path)
 	if v.NodesPerReplica > v.DevicesPerReplica {
 		t.violations.add(path+".nodesPerReplica", "%d nodes for %d devices", v.NodesPerReplica, v.DevicesPerReplica)
+	}
+	if v.StartingReplicas > v.CurrentReplicas {
+		t.violations.add(path+".startingReplicas", "%d of %d current replicas", v.StartingReplicas, v.CurrentReplicas)
 	}
 	t.role(m, &v, path)
 	t.performance(m, &v, path)

@@ -416,7 +416,9 @@ type Fleet struct {
 	// What to aim for and when to stop.
 	Objective *Objective `protobuf:"bytes,3,opt,name=objective,proto3" json:"objective,omitempty"`
 	// Demands that may come, unique by name; 1,000 at most.
-	Scenarios     []*Scenario `protobuf:"bytes,4,rep,name=scenarios,proto3" json:"scenarios,omitempty"`
+	Scenarios []*Scenario `protobuf:"bytes,4,rep,name=scenarios,proto3" json:"scenarios,omitempty"`
+	// How the loop follows its plans; of no account elsewhere.
+	Control       *Control `protobuf:"bytes,5,opt,name=control,proto3" json:"control,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -475,6 +477,13 @@ func (x *Fleet) GetObjective() *Objective {
 func (x *Fleet) GetScenarios() []*Scenario {
 	if x != nil {
 		return x.Scenarios
+	}
+	return nil
+}
+
+func (x *Fleet) GetControl() *Control {
+	if x != nil {
+		return x.Control
 	}
 	return nil
 }
@@ -765,7 +774,9 @@ type Workload struct {
 	// minimised before cost, priority by priority.
 	UnmetPenaltyPerRps *float64 `protobuf:"fixed64,12,opt,name=unmet_penalty_per_rps,json=unmetPenaltyPerRps,proto3,oneof" json:"unmet_penalty_per_rps,omitempty"`
 	// Ways to serve the workload, unique by name.
-	Variants      []*Variant `protobuf:"bytes,13,rep,name=variants,proto3" json:"variants,omitempty"`
+	Variants []*Variant `protobuf:"bytes,13,rep,name=variants,proto3" json:"variants,omitempty"`
+	// How fast the loop follows plans for this workload; absent = as control says.
+	Policy        *Policy `protobuf:"bytes,14,opt,name=policy,proto3" json:"policy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -887,6 +898,13 @@ func (x *Workload) GetUnmetPenaltyPerRps() float64 {
 func (x *Workload) GetVariants() []*Variant {
 	if x != nil {
 		return x.Variants
+	}
+	return nil
+}
+
+func (x *Workload) GetPolicy() *Policy {
+	if x != nil {
+		return x.Policy
 	}
 	return nil
 }
@@ -1336,9 +1354,14 @@ type Variant struct {
 	ScaleTarget *ScaleTarget `protobuf:"bytes,22,opt,name=scale_target,json=scaleTarget,proto3" json:"scale_target,omitempty"`
 	// Time from this variant's replicas to those that decode; only with role PREFILL.
 	// Absent = none.
-	KvTransfer    *KVTransfer `protobuf:"bytes,23,opt,name=kv_transfer,json=kvTransfer,proto3" json:"kv_transfer,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	KvTransfer *KVTransfer `protobuf:"bytes,23,opt,name=kv_transfer,json=kvTransfer,proto3" json:"kv_transfer,omitempty"`
+	// Those of the current replicas that do not serve yet.
+	StartingReplicas int32 `protobuf:"varint,24,opt,name=starting_replicas,json=startingReplicas,proto3" json:"starting_replicas,omitempty"`
+	// Replicas beside the current ones that still hold devices: they terminate, or belong
+	// to a rollout.
+	LeavingReplicas int32 `protobuf:"varint,25,opt,name=leaving_replicas,json=leavingReplicas,proto3" json:"leaving_replicas,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Variant) Reset() {
@@ -1530,6 +1553,20 @@ func (x *Variant) GetKvTransfer() *KVTransfer {
 		return x.KvTransfer
 	}
 	return nil
+}
+
+func (x *Variant) GetStartingReplicas() int32 {
+	if x != nil {
+		return x.StartingReplicas
+	}
+	return 0
+}
+
+func (x *Variant) GetLeavingReplicas() int32 {
+	if x != nil {
+		return x.LeavingReplicas
+	}
+	return 0
 }
 
 // KVTransfer is the time that the KV entries of a prompt take to another replica.
@@ -1988,16 +2025,312 @@ func (x *Robustness) GetProbability() float64 {
 	return 0
 }
 
+// Control says how the loop follows its plans.
+type Control struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Time between decisions, from a second to an hour; absent = 15s.
+	Cycle *durationpb.Duration `protobuf:"bytes,1,opt,name=cycle,proto3" json:"cycle,omitempty"`
+	// Policy of workloads without one of their own; absent = native with its defaults.
+	Policy *Policy `protobuf:"bytes,2,opt,name=policy,proto3" json:"policy,omitempty"`
+	// How demand is predicted.
+	Forecast *Forecast `protobuf:"bytes,3,opt,name=forecast,proto3" json:"forecast,omitempty"`
+	// Time in which requests that wait are to be served, a day at most; absent = 2m.
+	BacklogDrain *durationpb.Duration `protobuf:"bytes,4,opt,name=backlog_drain,json=backlogDrain,proto3" json:"backlog_drain,omitempty"`
+	// Devices that one cycle adds at most; absent = no limit.
+	DevicesPerCycle *int32 `protobuf:"varint,5,opt,name=devices_per_cycle,json=devicesPerCycle,proto3,oneof" json:"devices_per_cycle,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *Control) Reset() {
+	*x = Control{}
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Control) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Control) ProtoMessage() {}
+
+func (x *Control) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Control.ProtoReflect.Descriptor instead.
+func (*Control) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Control) GetCycle() *durationpb.Duration {
+	if x != nil {
+		return x.Cycle
+	}
+	return nil
+}
+
+func (x *Control) GetPolicy() *Policy {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
+func (x *Control) GetForecast() *Forecast {
+	if x != nil {
+		return x.Forecast
+	}
+	return nil
+}
+
+func (x *Control) GetBacklogDrain() *durationpb.Duration {
+	if x != nil {
+		return x.BacklogDrain
+	}
+	return nil
+}
+
+func (x *Control) GetDevicesPerCycle() int32 {
+	if x != nil && x.DevicesPerCycle != nil {
+		return *x.DevicesPerCycle
+	}
+	return 0
+}
+
+// Policy says how fast a plan may be followed.
+type Policy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which policy.
+	//
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*Policy_Native
+	Kind          isPolicy_Kind `protobuf_oneof:"kind"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Policy) Reset() {
+	*x = Policy{}
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Policy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Policy) ProtoMessage() {}
+
+func (x *Policy) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Policy.ProtoReflect.Descriptor instead.
+func (*Policy) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Policy) GetKind() isPolicy_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *Policy) GetNative() *NativePolicy {
+	if x != nil {
+		if x, ok := x.Kind.(*Policy_Native); ok {
+			return x.Native
+		}
+	}
+	return nil
+}
+
+type isPolicy_Kind interface {
+	isPolicy_Kind()
+}
+
+type Policy_Native struct {
+	// Poolwright's own.
+	Native *NativePolicy `protobuf:"bytes,1,opt,name=native,proto3,oneof"`
+}
+
+func (*Policy_Native) isPolicy_Kind() {}
+
+// NativePolicy adds replicas at once. It takes them away when fewer were wanted for a
+// whole window, and never on incomplete data.
+type NativePolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How long fewer replicas must have been wanted before any are taken away: the largest
+	// number wanted within it stays. A day at most; absent = 5m.
+	ScaleDownWindow *durationpb.Duration `protobuf:"bytes,1,opt,name=scale_down_window,json=scaleDownWindow,proto3" json:"scale_down_window,omitempty"`
+	// Share by which demand may fall below what the last plan was made for before it
+	// counts, in [0, 0.5]. A rise counts at once. Absent = 0.05.
+	Tolerance *float64 `protobuf:"fixed64,2,opt,name=tolerance,proto3,oneof" json:"tolerance,omitempty"`
+	// How long nothing must have arrived before the last replica is taken away. A week at
+	// most; absent = 5m.
+	ZeroGrace *durationpb.Duration `protobuf:"bytes,3,opt,name=zero_grace,json=zeroGrace,proto3" json:"zero_grace,omitempty"`
+	// Least time between a change of a variant and the next removal from it. A day at
+	// most; absent = 0.
+	MinInterval   *durationpb.Duration `protobuf:"bytes,4,opt,name=min_interval,json=minInterval,proto3" json:"min_interval,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NativePolicy) Reset() {
+	*x = NativePolicy{}
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NativePolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NativePolicy) ProtoMessage() {}
+
+func (x *NativePolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NativePolicy.ProtoReflect.Descriptor instead.
+func (*NativePolicy) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *NativePolicy) GetScaleDownWindow() *durationpb.Duration {
+	if x != nil {
+		return x.ScaleDownWindow
+	}
+	return nil
+}
+
+func (x *NativePolicy) GetTolerance() float64 {
+	if x != nil && x.Tolerance != nil {
+		return *x.Tolerance
+	}
+	return 0
+}
+
+func (x *NativePolicy) GetZeroGrace() *durationpb.Duration {
+	if x != nil {
+		return x.ZeroGrace
+	}
+	return nil
+}
+
+func (x *NativePolicy) GetMinInterval() *durationpb.Duration {
+	if x != nil {
+		return x.MinInterval
+	}
+	return nil
+}
+
+// Forecast says how demand is remembered and predicted.
+type Forecast struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Samples are averaged over slots of this time, and bands hold for averages over
+	// them. From a minute to an hour, and a part of a day; absent = 5m.
+	Slot *durationpb.Duration `protobuf:"bytes,1,opt,name=slot,proto3" json:"slot,omitempty"`
+	// Days that are remembered, today included, from 3 to 28; absent = 5.
+	Days *int32 `protobuf:"varint,2,opt,name=days,proto3,oneof" json:"days,omitempty"`
+	// Share of outcomes that the upper band is to cover, from 0.5 to 0.999; absent = 0.9.
+	Quantile      *float64 `protobuf:"fixed64,3,opt,name=quantile,proto3,oneof" json:"quantile,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Forecast) Reset() {
+	*x = Forecast{}
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Forecast) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Forecast) ProtoMessage() {}
+
+func (x *Forecast) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Forecast.ProtoReflect.Descriptor instead.
+func (*Forecast) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Forecast) GetSlot() *durationpb.Duration {
+	if x != nil {
+		return x.Slot
+	}
+	return nil
+}
+
+func (x *Forecast) GetDays() int32 {
+	if x != nil && x.Days != nil {
+		return *x.Days
+	}
+	return 0
+}
+
+func (x *Forecast) GetQuantile() float64 {
+	if x != nil && x.Quantile != nil {
+		return *x.Quantile
+	}
+	return 0
+}
+
 var File_poolwright_v1_fleet_proto protoreflect.FileDescriptor
 
 const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\n" +
-	"\x19poolwright/v1/fleet.proto\x12\rpoolwright.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\"\xd8\x01\n" +
+	"\x19poolwright/v1/fleet.proto\x12\rpoolwright.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\"\x8a\x02\n" +
 	"\x05Fleet\x12)\n" +
 	"\x05pools\x18\x01 \x03(\v2\x13.poolwright.v1.PoolR\x05pools\x125\n" +
 	"\tworkloads\x18\x02 \x03(\v2\x17.poolwright.v1.WorkloadR\tworkloads\x126\n" +
 	"\tobjective\x18\x03 \x01(\v2\x18.poolwright.v1.ObjectiveR\tobjective\x125\n" +
-	"\tscenarios\x18\x04 \x03(\v2\x17.poolwright.v1.ScenarioR\tscenarios\"\xe7\x02\n" +
+	"\tscenarios\x18\x04 \x03(\v2\x17.poolwright.v1.ScenarioR\tscenarios\x120\n" +
+	"\acontrol\x18\x05 \x01(\v2\x16.poolwright.v1.ControlR\acontrol\"\xe7\x02\n" +
 	"\bScenario\x12\x1b\n" +
 	"\x04name\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x04name\x12>\n" +
 	"\vprobability\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\vprobability\x88\x01\x01\x124\n" +
@@ -2028,7 +2361,7 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\x11_devices_per_node\"b\n" +
 	"\x06Growth\x12\x1d\n" +
 	"\x03max\x18\x01 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\x03max\x129\n" +
-	"\x05delay\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\b\xbaH\x05\xaa\x01\x022\x00R\x05delay\"\xc3\x05\n" +
+	"\x05delay\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\b\xbaH\x05\xaa\x01\x022\x00R\x05delay\"\xf2\x05\n" +
 	"\bWorkload\x12\x1b\n" +
 	"\x04name\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x04name\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12\x14\n" +
@@ -2045,7 +2378,8 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	" \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\vminReplicas\x123\n" +
 	"\fmax_replicas\x18\v \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00H\x01R\vmaxReplicas\x88\x01\x01\x12O\n" +
 	"\x15unmet_penalty_per_rps\x18\f \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\xa2\x94\x1amB)\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\x12unmetPenaltyPerRps\x88\x01\x01\x12<\n" +
-	"\bvariants\x18\r \x03(\v2\x16.poolwright.v1.VariantB\b\xbaH\x05\x92\x01\x02\b\x01R\bvariants\"!\n" +
+	"\bvariants\x18\r \x03(\v2\x16.poolwright.v1.VariantB\b\xbaH\x05\x92\x01\x02\b\x01R\bvariants\x12-\n" +
+	"\x06policy\x18\x0e \x01(\v2\x15.poolwright.v1.PolicyR\x06policy\"!\n" +
 	"\x06Mixing\x12\v\n" +
 	"\aALLOWED\x10\x00\x12\n" +
 	"\n" +
@@ -2085,7 +2419,7 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\tquantiles\x18\x06 \x03(\v2\x1c.poolwright.v1.QuantileLimitR\tquantiles\"t\n" +
 	"\rQuantileLimit\x12%\n" +
 	"\x01q\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00R\x01q\x12<\n" +
-	"\x05limit\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\v\xbaH\b\xc8\x01\x01\xaa\x01\x02*\x00R\x05limit\"\xdf\r\n" +
+	"\x05limit\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\v\xbaH\b\xc8\x01\x01\xaa\x01\x02*\x00R\x05limit\"\xd1\x0e\n" +
 	"\aVariant\x12\x1b\n" +
 	"\x04name\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x04name\x12 \n" +
 	"\vaccelerator\x18\x02 \x01(\tR\vaccelerator\x12\x14\n" +
@@ -2111,7 +2445,9 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\x0eswitching_cost\x18\x15 \x01(\v2\x1c.poolwright.v1.SwitchingCostR\rswitchingCost\x12=\n" +
 	"\fscale_target\x18\x16 \x01(\v2\x1a.poolwright.v1.ScaleTargetR\vscaleTarget\x12:\n" +
 	"\vkv_transfer\x18\x17 \x01(\v2\x19.poolwright.v1.KVTransferR\n" +
-	"kvTransfer\"[\n" +
+	"kvTransfer\x128\n" +
+	"\x11starting_replicas\x18\x18 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\x10startingReplicas\x126\n" +
+	"\x10leaving_replicas\x18\x19 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\x0fleavingReplicas\"[\n" +
 	"\fServiceModel\x12\x17\n" +
 	"\x13CONTINUOUS_BATCHING\x10\x00\x12\v\n" +
 	"\aLLMD_V0\x10\x01\x12\v\n" +
@@ -2193,7 +2529,31 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\x03ALL\x10\x01\x12\b\n" +
 	"\x04EACH\x10\x02\x12\t\n" +
 	"\x05JOINT\x10\x03B\x0e\n" +
-	"\f_probabilityBCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
+	"\f_probability\"\xd3\x02\n" +
+	"\aControl\x12@\n" +
+	"\x05cycle\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x03\b\x90\x1c2\x02\b\x01R\x05cycle\x12-\n" +
+	"\x06policy\x18\x02 \x01(\v2\x15.poolwright.v1.PolicyR\x06policy\x123\n" +
+	"\bforecast\x18\x03 \x01(\v2\x17.poolwright.v1.ForecastR\bforecast\x12N\n" +
+	"\rbacklog_drain\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\x0e\xbaH\v\xaa\x01\b\"\x04\b\x80\xa3\x05*\x00R\fbacklogDrain\x12<\n" +
+	"\x11devices_per_cycle\x18\x05 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00H\x00R\x0fdevicesPerCycle\x88\x01\x01B\x14\n" +
+	"\x12_devices_per_cycle\"N\n" +
+	"\x06Policy\x125\n" +
+	"\x06native\x18\x01 \x01(\v2\x1b.poolwright.v1.NativePolicyH\x00R\x06nativeB\r\n" +
+	"\x04kind\x12\x05\xbaH\x02\b\x01\"\xc7\x02\n" +
+	"\fNativePolicy\x12U\n" +
+	"\x11scale_down_window\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x0e\xbaH\v\xaa\x01\b\"\x04\b\x80\xa3\x052\x00R\x0fscaleDownWindow\x12:\n" +
+	"\ttolerance\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xe0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\ttolerance\x88\x01\x01\x12H\n" +
+	"\n" +
+	"zero_grace\x18\x03 \x01(\v2\x19.google.protobuf.DurationB\x0e\xbaH\v\xaa\x01\b\"\x04\b\x80\xf5$2\x00R\tzeroGrace\x12L\n" +
+	"\fmin_interval\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\x0e\xbaH\v\xaa\x01\b\"\x04\b\x80\xa3\x052\x00R\vminIntervalB\f\n" +
+	"\n" +
+	"_tolerance\"\xbe\x01\n" +
+	"\bForecast\x12>\n" +
+	"\x04slot\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x03\b\x90\x1c2\x02\b<R\x04slot\x12\"\n" +
+	"\x04days\x18\x02 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x1c(\x03H\x00R\x04days\x88\x01\x01\x128\n" +
+	"\bquantile\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19+\x87\x16\xd9\xce\xf7\xef?)\x00\x00\x00\x00\x00\x00\xe0?H\x01R\bquantile\x88\x01\x01B\a\n" +
+	"\x05_daysB\v\n" +
+	"\t_quantileBCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
 
 var (
 	file_poolwright_v1_fleet_proto_rawDescOnce sync.Once
@@ -2208,7 +2568,7 @@ func file_poolwright_v1_fleet_proto_rawDescGZIP() []byte {
 }
 
 var file_poolwright_v1_fleet_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_poolwright_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_poolwright_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_poolwright_v1_fleet_proto_goTypes = []any{
 	(Workload_Mixing)(0),            // 0: poolwright.v1.Workload.Mixing
 	(Variant_ServiceModel)(0),       // 1: poolwright.v1.Variant.ServiceModel
@@ -2234,53 +2594,68 @@ var file_poolwright_v1_fleet_proto_goTypes = []any{
 	(*ScaleTarget)(nil),             // 21: poolwright.v1.ScaleTarget
 	(*Objective)(nil),               // 22: poolwright.v1.Objective
 	(*Robustness)(nil),              // 23: poolwright.v1.Robustness
-	nil,                             // 24: poolwright.v1.Scenario.ArrivalRatesEntry
-	nil,                             // 25: poolwright.v1.Pool.QuotasEntry
-	(*durationpb.Duration)(nil),     // 26: google.protobuf.Duration
+	(*Control)(nil),                 // 24: poolwright.v1.Control
+	(*Policy)(nil),                  // 25: poolwright.v1.Policy
+	(*NativePolicy)(nil),            // 26: poolwright.v1.NativePolicy
+	(*Forecast)(nil),                // 27: poolwright.v1.Forecast
+	nil,                             // 28: poolwright.v1.Scenario.ArrivalRatesEntry
+	nil,                             // 29: poolwright.v1.Pool.QuotasEntry
+	(*durationpb.Duration)(nil),     // 30: google.protobuf.Duration
 }
 var file_poolwright_v1_fleet_proto_depIdxs = []int32{
 	9,  // 0: poolwright.v1.Fleet.pools:type_name -> poolwright.v1.Pool
 	11, // 1: poolwright.v1.Fleet.workloads:type_name -> poolwright.v1.Workload
 	22, // 2: poolwright.v1.Fleet.objective:type_name -> poolwright.v1.Objective
 	8,  // 3: poolwright.v1.Fleet.scenarios:type_name -> poolwright.v1.Scenario
-	24, // 4: poolwright.v1.Scenario.arrival_rates:type_name -> poolwright.v1.Scenario.ArrivalRatesEntry
-	25, // 5: poolwright.v1.Pool.quotas:type_name -> poolwright.v1.Pool.QuotasEntry
-	10, // 6: poolwright.v1.Pool.growable:type_name -> poolwright.v1.Growth
-	26, // 7: poolwright.v1.Growth.delay:type_name -> google.protobuf.Duration
-	12, // 8: poolwright.v1.Workload.load:type_name -> poolwright.v1.Load
-	14, // 9: poolwright.v1.Workload.slo:type_name -> poolwright.v1.SLO
-	0,  // 10: poolwright.v1.Workload.mixing:type_name -> poolwright.v1.Workload.Mixing
-	17, // 11: poolwright.v1.Workload.variants:type_name -> poolwright.v1.Variant
-	13, // 12: poolwright.v1.Load.shapes:type_name -> poolwright.v1.RequestShape
-	15, // 13: poolwright.v1.SLO.ttft:type_name -> poolwright.v1.LatencyLimits
-	15, // 14: poolwright.v1.SLO.itl:type_name -> poolwright.v1.LatencyLimits
-	26, // 15: poolwright.v1.LatencyLimits.mean:type_name -> google.protobuf.Duration
-	26, // 16: poolwright.v1.LatencyLimits.p50:type_name -> google.protobuf.Duration
-	26, // 17: poolwright.v1.LatencyLimits.p90:type_name -> google.protobuf.Duration
-	26, // 18: poolwright.v1.LatencyLimits.p95:type_name -> google.protobuf.Duration
-	26, // 19: poolwright.v1.LatencyLimits.p99:type_name -> google.protobuf.Duration
-	16, // 20: poolwright.v1.LatencyLimits.quantiles:type_name -> poolwright.v1.QuantileLimit
-	26, // 21: poolwright.v1.QuantileLimit.limit:type_name -> google.protobuf.Duration
-	19, // 22: poolwright.v1.Variant.profile:type_name -> poolwright.v1.Profile
-	1,  // 23: poolwright.v1.Variant.service_model:type_name -> poolwright.v1.Variant.ServiceModel
-	2,  // 24: poolwright.v1.Variant.prefill_mode:type_name -> poolwright.v1.Variant.PrefillMode
-	3,  // 25: poolwright.v1.Variant.role:type_name -> poolwright.v1.Variant.Role
-	26, // 26: poolwright.v1.Variant.startup:type_name -> google.protobuf.Duration
-	20, // 27: poolwright.v1.Variant.switching_cost:type_name -> poolwright.v1.SwitchingCost
-	21, // 28: poolwright.v1.Variant.scale_target:type_name -> poolwright.v1.ScaleTarget
-	18, // 29: poolwright.v1.Variant.kv_transfer:type_name -> poolwright.v1.KVTransfer
-	26, // 30: poolwright.v1.KVTransfer.base:type_name -> google.protobuf.Duration
-	26, // 31: poolwright.v1.KVTransfer.per_token:type_name -> google.protobuf.Duration
-	26, // 32: poolwright.v1.Objective.time_limit:type_name -> google.protobuf.Duration
-	4,  // 33: poolwright.v1.Objective.strategy:type_name -> poolwright.v1.Objective.Strategy
-	5,  // 34: poolwright.v1.Objective.saturation_policy:type_name -> poolwright.v1.Objective.SaturationPolicy
-	23, // 35: poolwright.v1.Objective.robustness:type_name -> poolwright.v1.Robustness
-	6,  // 36: poolwright.v1.Robustness.service:type_name -> poolwright.v1.Robustness.Service
-	37, // [37:37] is the sub-list for method output_type
-	37, // [37:37] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	24, // 4: poolwright.v1.Fleet.control:type_name -> poolwright.v1.Control
+	28, // 5: poolwright.v1.Scenario.arrival_rates:type_name -> poolwright.v1.Scenario.ArrivalRatesEntry
+	29, // 6: poolwright.v1.Pool.quotas:type_name -> poolwright.v1.Pool.QuotasEntry
+	10, // 7: poolwright.v1.Pool.growable:type_name -> poolwright.v1.Growth
+	30, // 8: poolwright.v1.Growth.delay:type_name -> google.protobuf.Duration
+	12, // 9: poolwright.v1.Workload.load:type_name -> poolwright.v1.Load
+	14, // 10: poolwright.v1.Workload.slo:type_name -> poolwright.v1.SLO
+	0,  // 11: poolwright.v1.Workload.mixing:type_name -> poolwright.v1.Workload.Mixing
+	17, // 12: poolwright.v1.Workload.variants:type_name -> poolwright.v1.Variant
+	25, // 13: poolwright.v1.Workload.policy:type_name -> poolwright.v1.Policy
+	13, // 14: poolwright.v1.Load.shapes:type_name -> poolwright.v1.RequestShape
+	15, // 15: poolwright.v1.SLO.ttft:type_name -> poolwright.v1.LatencyLimits
+	15, // 16: poolwright.v1.SLO.itl:type_name -> poolwright.v1.LatencyLimits
+	30, // 17: poolwright.v1.LatencyLimits.mean:type_name -> google.protobuf.Duration
+	30, // 18: poolwright.v1.LatencyLimits.p50:type_name -> google.protobuf.Duration
+	30, // 19: poolwright.v1.LatencyLimits.p90:type_name -> google.protobuf.Duration
+	30, // 20: poolwright.v1.LatencyLimits.p95:type_name -> google.protobuf.Duration
+	30, // 21: poolwright.v1.LatencyLimits.p99:type_name -> google.protobuf.Duration
+	16, // 22: poolwright.v1.LatencyLimits.quantiles:type_name -> poolwright.v1.QuantileLimit
+	30, // 23: poolwright.v1.QuantileLimit.limit:type_name -> google.protobuf.Duration
+	19, // 24: poolwright.v1.Variant.profile:type_name -> poolwright.v1.Profile
+	1,  // 25: poolwright.v1.Variant.service_model:type_name -> poolwright.v1.Variant.ServiceModel
+	2,  // 26: poolwright.v1.Variant.prefill_mode:type_name -> poolwright.v1.Variant.PrefillMode
+	3,  // 27: poolwright.v1.Variant.role:type_name -> poolwright.v1.Variant.Role
+	30, // 28: poolwright.v1.Variant.startup:type_name -> google.protobuf.Duration
+	20, // 29: poolwright.v1.Variant.switching_cost:type_name -> poolwright.v1.SwitchingCost
+	21, // 30: poolwright.v1.Variant.scale_target:type_name -> poolwright.v1.ScaleTarget
+	18, // 31: poolwright.v1.Variant.kv_transfer:type_name -> poolwright.v1.KVTransfer
+	30, // 32: poolwright.v1.KVTransfer.base:type_name -> google.protobuf.Duration
+	30, // 33: poolwright.v1.KVTransfer.per_token:type_name -> google.protobuf.Duration
+	30, // 34: poolwright.v1.Objective.time_limit:type_name -> google.protobuf.Duration
+	4,  // 35: poolwright.v1.Objective.strategy:type_name -> poolwright.v1.Objective.Strategy
+	5,  // 36: poolwright.v1.Objective.saturation_policy:type_name -> poolwright.v1.Objective.SaturationPolicy
+	23, // 37: poolwright.v1.Objective.robustness:type_name -> poolwright.v1.Robustness
+	6,  // 38: poolwright.v1.Robustness.service:type_name -> poolwright.v1.Robustness.Service
+	30, // 39: poolwright.v1.Control.cycle:type_name -> google.protobuf.Duration
+	25, // 40: poolwright.v1.Control.policy:type_name -> poolwright.v1.Policy
+	27, // 41: poolwright.v1.Control.forecast:type_name -> poolwright.v1.Forecast
+	30, // 42: poolwright.v1.Control.backlog_drain:type_name -> google.protobuf.Duration
+	26, // 43: poolwright.v1.Policy.native:type_name -> poolwright.v1.NativePolicy
+	30, // 44: poolwright.v1.NativePolicy.scale_down_window:type_name -> google.protobuf.Duration
+	30, // 45: poolwright.v1.NativePolicy.zero_grace:type_name -> google.protobuf.Duration
+	30, // 46: poolwright.v1.NativePolicy.min_interval:type_name -> google.protobuf.Duration
+	30, // 47: poolwright.v1.Forecast.slot:type_name -> google.protobuf.Duration
+	48, // [48:48] is the sub-list for method output_type
+	48, // [48:48] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_fleet_proto_init() }
@@ -2295,13 +2670,19 @@ func file_poolwright_v1_fleet_proto_init() {
 	file_poolwright_v1_fleet_proto_msgTypes[10].OneofWrappers = []any{}
 	file_poolwright_v1_fleet_proto_msgTypes[15].OneofWrappers = []any{}
 	file_poolwright_v1_fleet_proto_msgTypes[16].OneofWrappers = []any{}
+	file_poolwright_v1_fleet_proto_msgTypes[17].OneofWrappers = []any{}
+	file_poolwright_v1_fleet_proto_msgTypes[18].OneofWrappers = []any{
+		(*Policy_Native)(nil),
+	}
+	file_poolwright_v1_fleet_proto_msgTypes[19].OneofWrappers = []any{}
+	file_poolwright_v1_fleet_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_poolwright_v1_fleet_proto_rawDesc), len(file_poolwright_v1_fleet_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   19,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -813,7 +813,11 @@ type WorkloadPlan struct {
 	// Why the plan is as it is, in words.
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Every variant, used or not.
-	Variants      []*VariantPlan `protobuf:"bytes,7,rep,name=variants,proto3" json:"variants,omitempty"`
+	Variants []*VariantPlan `protobuf:"bytes,7,rep,name=variants,proto3" json:"variants,omitempty"`
+	// What a person should know of the workload.
+	Conditions []*Condition `protobuf:"bytes,8,rep,name=conditions,proto3" json:"conditions,omitempty"`
+	// Demand that was planned for; only in decisions of the loop.
+	Expected      *Expectation `protobuf:"bytes,9,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -897,6 +901,157 @@ func (x *WorkloadPlan) GetVariants() []*VariantPlan {
 	return nil
 }
 
+func (x *WorkloadPlan) GetConditions() []*Condition {
+	if x != nil {
+		return x.Conditions
+	}
+	return nil
+}
+
+func (x *WorkloadPlan) GetExpected() *Expectation {
+	if x != nil {
+		return x.Expected
+	}
+	return nil
+}
+
+// Condition is something that a person should know of a workload.
+type Condition struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name, such as Paused or DemandUnknown.
+	Type string `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
+	// What it says, in words.
+	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Condition) Reset() {
+	*x = Condition{}
+	mi := &file_poolwright_v1_plan_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Condition) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Condition) ProtoMessage() {}
+
+func (x *Condition) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_plan_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Condition.ProtoReflect.Descriptor instead.
+func (*Condition) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Condition) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *Condition) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+// Expectation is the demand that a workload is planned for, in requests/s.
+type Expectation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Rate of arrivals now, at least.
+	ObservedRps float64 `protobuf:"fixed64,1,opt,name=observed_rps,json=observedRps,proto3" json:"observed_rps,omitempty"`
+	// Rate expected when replicas asked for now could be ready.
+	PointRps float64 `protobuf:"fixed64,2,opt,name=point_rps,json=pointRps,proto3" json:"point_rps,omitempty"`
+	// Upper end of the band around it.
+	UpperRps float64 `protobuf:"fixed64,3,opt,name=upper_rps,json=upperRps,proto3" json:"upper_rps,omitempty"`
+	// What draining the queues adds.
+	BacklogRps float64 `protobuf:"fixed64,4,opt,name=backlog_rps,json=backlogRps,proto3" json:"backlog_rps,omitempty"`
+	// How the forecast was made, in words.
+	Reason        string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Expectation) Reset() {
+	*x = Expectation{}
+	mi := &file_poolwright_v1_plan_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Expectation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Expectation) ProtoMessage() {}
+
+func (x *Expectation) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_plan_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Expectation.ProtoReflect.Descriptor instead.
+func (*Expectation) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Expectation) GetObservedRps() float64 {
+	if x != nil {
+		return x.ObservedRps
+	}
+	return 0
+}
+
+func (x *Expectation) GetPointRps() float64 {
+	if x != nil {
+		return x.PointRps
+	}
+	return 0
+}
+
+func (x *Expectation) GetUpperRps() float64 {
+	if x != nil {
+		return x.UpperRps
+	}
+	return 0
+}
+
+func (x *Expectation) GetBacklogRps() float64 {
+	if x != nil {
+		return x.BacklogRps
+	}
+	return 0
+}
+
+func (x *Expectation) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 // VariantPlan says why a variant is used or not.
 type VariantPlan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -913,14 +1068,16 @@ type VariantPlan struct {
 	// variant sustains nothing.
 	MarginalPricePerRps *float64 `protobuf:"fixed64,5,opt,name=marginal_price_per_rps,json=marginalPricePerRps,proto3,oneof" json:"marginal_price_per_rps,omitempty"`
 	// Why the variant is used or not, in words.
-	Reason        string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Replicas on their way to the plan; only in decisions of the loop.
+	Replicas      *VariantReplicas `protobuf:"bytes,7,opt,name=replicas,proto3" json:"replicas,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *VariantPlan) Reset() {
 	*x = VariantPlan{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[8]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -932,7 +1089,7 @@ func (x *VariantPlan) String() string {
 func (*VariantPlan) ProtoMessage() {}
 
 func (x *VariantPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[8]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -945,7 +1102,7 @@ func (x *VariantPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VariantPlan.ProtoReflect.Descriptor instead.
 func (*VariantPlan) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{8}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *VariantPlan) GetName() string {
@@ -990,6 +1147,113 @@ func (x *VariantPlan) GetReason() string {
 	return ""
 }
 
+func (x *VariantPlan) GetReplicas() *VariantReplicas {
+	if x != nil {
+		return x.Replicas
+	}
+	return nil
+}
+
+// VariantReplicas is how a number of replicas came about.
+type VariantReplicas struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Replicas found.
+	Current int32 `protobuf:"varint,1,opt,name=current,proto3" json:"current,omitempty"`
+	// Those of them that do not serve yet.
+	Starting int32 `protobuf:"varint,2,opt,name=starting,proto3" json:"starting,omitempty"`
+	// Replicas in the cheapest plan, whatever the policy permits.
+	Wanted int32 `protobuf:"varint,3,opt,name=wanted,proto3" json:"wanted,omitempty"`
+	// Replicas that the policy permits now, at least.
+	PermittedMin int32 `protobuf:"varint,4,opt,name=permitted_min,json=permittedMin,proto3" json:"permitted_min,omitempty"`
+	// Replicas that the policy permits now, at most; absent = no limit.
+	PermittedMax *int32 `protobuf:"varint,5,opt,name=permitted_max,json=permittedMax,proto3,oneof" json:"permitted_max,omitempty"`
+	// Why no less or no more is permitted, in words.
+	PermittedReason string `protobuf:"bytes,6,opt,name=permitted_reason,json=permittedReason,proto3" json:"permitted_reason,omitempty"`
+	// Replicas in the plan.
+	Planned       int32 `protobuf:"varint,7,opt,name=planned,proto3" json:"planned,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VariantReplicas) Reset() {
+	*x = VariantReplicas{}
+	mi := &file_poolwright_v1_plan_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VariantReplicas) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VariantReplicas) ProtoMessage() {}
+
+func (x *VariantReplicas) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_plan_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VariantReplicas.ProtoReflect.Descriptor instead.
+func (*VariantReplicas) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *VariantReplicas) GetCurrent() int32 {
+	if x != nil {
+		return x.Current
+	}
+	return 0
+}
+
+func (x *VariantReplicas) GetStarting() int32 {
+	if x != nil {
+		return x.Starting
+	}
+	return 0
+}
+
+func (x *VariantReplicas) GetWanted() int32 {
+	if x != nil {
+		return x.Wanted
+	}
+	return 0
+}
+
+func (x *VariantReplicas) GetPermittedMin() int32 {
+	if x != nil {
+		return x.PermittedMin
+	}
+	return 0
+}
+
+func (x *VariantReplicas) GetPermittedMax() int32 {
+	if x != nil && x.PermittedMax != nil {
+		return *x.PermittedMax
+	}
+	return 0
+}
+
+func (x *VariantReplicas) GetPermittedReason() string {
+	if x != nil {
+		return x.PermittedReason
+	}
+	return ""
+}
+
+func (x *VariantReplicas) GetPlanned() int32 {
+	if x != nil {
+		return x.Planned
+	}
+	return 0
+}
+
 // Prediction is the predicted performance of a workload.
 type Prediction struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1013,7 +1277,7 @@ type Prediction struct {
 
 func (x *Prediction) Reset() {
 	*x = Prediction{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[9]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1025,7 +1289,7 @@ func (x *Prediction) String() string {
 func (*Prediction) ProtoMessage() {}
 
 func (x *Prediction) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[9]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1038,7 +1302,7 @@ func (x *Prediction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prediction.ProtoReflect.Descriptor instead.
 func (*Prediction) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{9}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Prediction) GetTtft() *LatencyPrediction {
@@ -1109,7 +1373,7 @@ type LatencyPrediction struct {
 
 func (x *LatencyPrediction) Reset() {
 	*x = LatencyPrediction{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[10]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1121,7 +1385,7 @@ func (x *LatencyPrediction) String() string {
 func (*LatencyPrediction) ProtoMessage() {}
 
 func (x *LatencyPrediction) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[10]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1134,7 +1398,7 @@ func (x *LatencyPrediction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LatencyPrediction.ProtoReflect.Descriptor instead.
 func (*LatencyPrediction) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{10}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *LatencyPrediction) GetMean() *durationpb.Duration {
@@ -1191,7 +1455,7 @@ type PoolPlan struct {
 
 func (x *PoolPlan) Reset() {
 	*x = PoolPlan{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[11]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1203,7 +1467,7 @@ func (x *PoolPlan) String() string {
 func (*PoolPlan) ProtoMessage() {}
 
 func (x *PoolPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[11]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1216,7 +1480,7 @@ func (x *PoolPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoolPlan.ProtoReflect.Descriptor instead.
 func (*PoolPlan) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{11}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PoolPlan) GetName() string {
@@ -1273,7 +1537,7 @@ type QuotaPlan struct {
 
 func (x *QuotaPlan) Reset() {
 	*x = QuotaPlan{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[12]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1285,7 +1549,7 @@ func (x *QuotaPlan) String() string {
 func (*QuotaPlan) ProtoMessage() {}
 
 func (x *QuotaPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[12]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1298,7 +1562,7 @@ func (x *QuotaPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuotaPlan.ProtoReflect.Descriptor instead.
 func (*QuotaPlan) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{12}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *QuotaPlan) GetNamespace() string {
@@ -1347,7 +1611,7 @@ type Capacities struct {
 
 func (x *Capacities) Reset() {
 	*x = Capacities{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[13]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1359,7 +1623,7 @@ func (x *Capacities) String() string {
 func (*Capacities) ProtoMessage() {}
 
 func (x *Capacities) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[13]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1372,7 +1636,7 @@ func (x *Capacities) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Capacities.ProtoReflect.Descriptor instead.
 func (*Capacities) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{13}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Capacities) GetVariants() []*VariantCapacity {
@@ -1410,7 +1674,7 @@ type VariantCapacity struct {
 
 func (x *VariantCapacity) Reset() {
 	*x = VariantCapacity{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[14]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1422,7 +1686,7 @@ func (x *VariantCapacity) String() string {
 func (*VariantCapacity) ProtoMessage() {}
 
 func (x *VariantCapacity) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[14]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1435,7 +1699,7 @@ func (x *VariantCapacity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VariantCapacity.ProtoReflect.Descriptor instead.
 func (*VariantCapacity) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{14}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *VariantCapacity) GetWorkload() string {
@@ -1569,7 +1833,7 @@ const file_poolwright_v1_plan_proto_rawDesc = "" +
 	"\x06change\x18\x06 \x01(\x05R\x06change\x12\x14\n" +
 	"\x05share\x18\a \x01(\x01R\x05share\x12!\n" +
 	"\fshape_shares\x18\b \x03(\x01R\vshapeShares\x12$\n" +
-	"\x0eprice_per_hour\x18\t \x01(\x01R\fpricePerHour\"\x81\x02\n" +
+	"\x0eprice_per_hour\x18\t \x01(\x01R\fpricePerHour\"\xf3\x02\n" +
 	"\fWorkloadPlan\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
@@ -1578,7 +1842,21 @@ const file_poolwright_v1_plan_proto_rawDesc = "" +
 	"\tpredicted\x18\x04 \x01(\v2\x19.poolwright.v1.PredictionR\tpredicted\x12\x18\n" +
 	"\abinding\x18\x05 \x01(\tR\abinding\x12\x16\n" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x126\n" +
-	"\bvariants\x18\a \x03(\v2\x1a.poolwright.v1.VariantPlanR\bvariants\"\xea\x01\n" +
+	"\bvariants\x18\a \x03(\v2\x1a.poolwright.v1.VariantPlanR\bvariants\x128\n" +
+	"\n" +
+	"conditions\x18\b \x03(\v2\x18.poolwright.v1.ConditionR\n" +
+	"conditions\x126\n" +
+	"\bexpected\x18\t \x01(\v2\x1a.poolwright.v1.ExpectationR\bexpected\"9\n" +
+	"\tCondition\x12\x12\n" +
+	"\x04type\x18\x01 \x01(\tR\x04type\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"\xa3\x01\n" +
+	"\vExpectation\x12!\n" +
+	"\fobserved_rps\x18\x01 \x01(\x01R\vobservedRps\x12\x1b\n" +
+	"\tpoint_rps\x18\x02 \x01(\x01R\bpointRps\x12\x1b\n" +
+	"\tupper_rps\x18\x03 \x01(\x01R\bupperRps\x12\x1f\n" +
+	"\vbacklog_rps\x18\x04 \x01(\x01R\n" +
+	"backlogRps\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\"\xa6\x02\n" +
 	"\vVariantPlan\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12!\n" +
 	"\fcapacity_rps\x18\x02 \x01(\x01R\vcapacityRps\x12\x1d\n" +
@@ -1586,8 +1864,18 @@ const file_poolwright_v1_plan_proto_rawDesc = "" +
 	"served_rps\x18\x03 \x01(\x01R\tservedRps\x12\x18\n" +
 	"\abinding\x18\x04 \x01(\tR\abinding\x128\n" +
 	"\x16marginal_price_per_rps\x18\x05 \x01(\x01H\x00R\x13marginalPricePerRps\x88\x01\x01\x12\x16\n" +
-	"\x06reason\x18\x06 \x01(\tR\x06reasonB\x19\n" +
-	"\x17_marginal_price_per_rps\"\xb6\x02\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\x12:\n" +
+	"\breplicas\x18\a \x01(\v2\x1e.poolwright.v1.VariantReplicasR\breplicasB\x19\n" +
+	"\x17_marginal_price_per_rps\"\x85\x02\n" +
+	"\x0fVariantReplicas\x12\x18\n" +
+	"\acurrent\x18\x01 \x01(\x05R\acurrent\x12\x1a\n" +
+	"\bstarting\x18\x02 \x01(\x05R\bstarting\x12\x16\n" +
+	"\x06wanted\x18\x03 \x01(\x05R\x06wanted\x12#\n" +
+	"\rpermitted_min\x18\x04 \x01(\x05R\fpermittedMin\x12(\n" +
+	"\rpermitted_max\x18\x05 \x01(\x05H\x00R\fpermittedMax\x88\x01\x01\x12)\n" +
+	"\x10permitted_reason\x18\x06 \x01(\tR\x0fpermittedReason\x12\x18\n" +
+	"\aplanned\x18\a \x01(\x05R\aplannedB\x10\n" +
+	"\x0e_permitted_max\"\xb6\x02\n" +
 	"\n" +
 	"Prediction\x124\n" +
 	"\x04ttft\x18\x01 \x01(\v2 .poolwright.v1.LatencyPredictionR\x04ttft\x122\n" +
@@ -1644,7 +1932,7 @@ func file_poolwright_v1_plan_proto_rawDescGZIP() []byte {
 }
 
 var file_poolwright_v1_plan_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_poolwright_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_poolwright_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_poolwright_v1_plan_proto_goTypes = []any{
 	(Plan_Proof)(0),             // 0: poolwright.v1.Plan.Proof
 	(Plan_Demand)(0),            // 1: poolwright.v1.Plan.Demand
@@ -1656,14 +1944,17 @@ var file_poolwright_v1_plan_proto_goTypes = []any{
 	(*PriorityLevel)(nil),       // 7: poolwright.v1.PriorityLevel
 	(*Allocation)(nil),          // 8: poolwright.v1.Allocation
 	(*WorkloadPlan)(nil),        // 9: poolwright.v1.WorkloadPlan
-	(*VariantPlan)(nil),         // 10: poolwright.v1.VariantPlan
-	(*Prediction)(nil),          // 11: poolwright.v1.Prediction
-	(*LatencyPrediction)(nil),   // 12: poolwright.v1.LatencyPrediction
-	(*PoolPlan)(nil),            // 13: poolwright.v1.PoolPlan
-	(*QuotaPlan)(nil),           // 14: poolwright.v1.QuotaPlan
-	(*Capacities)(nil),          // 15: poolwright.v1.Capacities
-	(*VariantCapacity)(nil),     // 16: poolwright.v1.VariantCapacity
-	(*durationpb.Duration)(nil), // 17: google.protobuf.Duration
+	(*Condition)(nil),           // 10: poolwright.v1.Condition
+	(*Expectation)(nil),         // 11: poolwright.v1.Expectation
+	(*VariantPlan)(nil),         // 12: poolwright.v1.VariantPlan
+	(*VariantReplicas)(nil),     // 13: poolwright.v1.VariantReplicas
+	(*Prediction)(nil),          // 14: poolwright.v1.Prediction
+	(*LatencyPrediction)(nil),   // 15: poolwright.v1.LatencyPrediction
+	(*PoolPlan)(nil),            // 16: poolwright.v1.PoolPlan
+	(*QuotaPlan)(nil),           // 17: poolwright.v1.QuotaPlan
+	(*Capacities)(nil),          // 18: poolwright.v1.Capacities
+	(*VariantCapacity)(nil),     // 19: poolwright.v1.VariantCapacity
+	(*durationpb.Duration)(nil), // 20: google.protobuf.Duration
 }
 var file_poolwright_v1_plan_proto_depIdxs = []int32{
 	0,  // 0: poolwright.v1.Plan.proof:type_name -> poolwright.v1.Plan.Proof
@@ -1671,29 +1962,32 @@ var file_poolwright_v1_plan_proto_depIdxs = []int32{
 	7,  // 2: poolwright.v1.Plan.levels:type_name -> poolwright.v1.PriorityLevel
 	8,  // 3: poolwright.v1.Plan.allocations:type_name -> poolwright.v1.Allocation
 	9,  // 4: poolwright.v1.Plan.workloads:type_name -> poolwright.v1.WorkloadPlan
-	13, // 5: poolwright.v1.Plan.pools:type_name -> poolwright.v1.PoolPlan
-	14, // 6: poolwright.v1.Plan.quotas:type_name -> poolwright.v1.QuotaPlan
+	16, // 5: poolwright.v1.Plan.pools:type_name -> poolwright.v1.PoolPlan
+	17, // 6: poolwright.v1.Plan.quotas:type_name -> poolwright.v1.QuotaPlan
 	3,  // 7: poolwright.v1.Plan.robustness:type_name -> poolwright.v1.RobustnessPlan
 	4,  // 8: poolwright.v1.RobustnessPlan.exposure:type_name -> poolwright.v1.Exposure
 	4,  // 9: poolwright.v1.RobustnessPlan.point_exposure:type_name -> poolwright.v1.Exposure
 	5,  // 10: poolwright.v1.RobustnessPlan.scenarios:type_name -> poolwright.v1.ScenarioPlan
 	6,  // 11: poolwright.v1.ScenarioPlan.shortages:type_name -> poolwright.v1.ScenarioShortage
-	11, // 12: poolwright.v1.WorkloadPlan.predicted:type_name -> poolwright.v1.Prediction
-	10, // 13: poolwright.v1.WorkloadPlan.variants:type_name -> poolwright.v1.VariantPlan
-	12, // 14: poolwright.v1.Prediction.ttft:type_name -> poolwright.v1.LatencyPrediction
-	12, // 15: poolwright.v1.Prediction.itl:type_name -> poolwright.v1.LatencyPrediction
-	12, // 16: poolwright.v1.Prediction.e2e:type_name -> poolwright.v1.LatencyPrediction
-	17, // 17: poolwright.v1.LatencyPrediction.mean:type_name -> google.protobuf.Duration
-	17, // 18: poolwright.v1.LatencyPrediction.p50:type_name -> google.protobuf.Duration
-	17, // 19: poolwright.v1.LatencyPrediction.p90:type_name -> google.protobuf.Duration
-	17, // 20: poolwright.v1.LatencyPrediction.p95:type_name -> google.protobuf.Duration
-	17, // 21: poolwright.v1.LatencyPrediction.p99:type_name -> google.protobuf.Duration
-	16, // 22: poolwright.v1.Capacities.variants:type_name -> poolwright.v1.VariantCapacity
-	23, // [23:23] is the sub-list for method output_type
-	23, // [23:23] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	14, // 12: poolwright.v1.WorkloadPlan.predicted:type_name -> poolwright.v1.Prediction
+	12, // 13: poolwright.v1.WorkloadPlan.variants:type_name -> poolwright.v1.VariantPlan
+	10, // 14: poolwright.v1.WorkloadPlan.conditions:type_name -> poolwright.v1.Condition
+	11, // 15: poolwright.v1.WorkloadPlan.expected:type_name -> poolwright.v1.Expectation
+	13, // 16: poolwright.v1.VariantPlan.replicas:type_name -> poolwright.v1.VariantReplicas
+	15, // 17: poolwright.v1.Prediction.ttft:type_name -> poolwright.v1.LatencyPrediction
+	15, // 18: poolwright.v1.Prediction.itl:type_name -> poolwright.v1.LatencyPrediction
+	15, // 19: poolwright.v1.Prediction.e2e:type_name -> poolwright.v1.LatencyPrediction
+	20, // 20: poolwright.v1.LatencyPrediction.mean:type_name -> google.protobuf.Duration
+	20, // 21: poolwright.v1.LatencyPrediction.p50:type_name -> google.protobuf.Duration
+	20, // 22: poolwright.v1.LatencyPrediction.p90:type_name -> google.protobuf.Duration
+	20, // 23: poolwright.v1.LatencyPrediction.p95:type_name -> google.protobuf.Duration
+	20, // 24: poolwright.v1.LatencyPrediction.p99:type_name -> google.protobuf.Duration
+	19, // 25: poolwright.v1.Capacities.variants:type_name -> poolwright.v1.VariantCapacity
+	26, // [26:26] is the sub-list for method output_type
+	26, // [26:26] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_plan_proto_init() }
@@ -1704,16 +1998,17 @@ func file_poolwright_v1_plan_proto_init() {
 	file_poolwright_v1_plan_proto_msgTypes[1].OneofWrappers = []any{}
 	file_poolwright_v1_plan_proto_msgTypes[2].OneofWrappers = []any{}
 	file_poolwright_v1_plan_proto_msgTypes[3].OneofWrappers = []any{}
-	file_poolwright_v1_plan_proto_msgTypes[8].OneofWrappers = []any{}
+	file_poolwright_v1_plan_proto_msgTypes[10].OneofWrappers = []any{}
 	file_poolwright_v1_plan_proto_msgTypes[11].OneofWrappers = []any{}
 	file_poolwright_v1_plan_proto_msgTypes[14].OneofWrappers = []any{}
+	file_poolwright_v1_plan_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_poolwright_v1_plan_proto_rawDesc), len(file_poolwright_v1_plan_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   15,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
