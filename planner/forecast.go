@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/poolwright/poolwright/forecast"
 	"github.com/poolwright/poolwright/policy"
 	"github.com/poolwright/poolwright/queueing"
 )
@@ -34,8 +35,9 @@ func (c *cycle) expect(i int, s *seen) *Expectation {
 	e.Backlog = queueing.Rate(s.waiting / cmp.Or(control.BacklogDrain, DefaultBacklogDrain).Seconds())
 	if s.complete {
 		next.Demand = control.Forecast.Observe(next.Demand, c.snapshot.Now, float64(s.rate), w.horizon(control))
-		p := control.Forecast.Predict(next.Demand, c.snapshot.Now)
-		e.Point, e.Upper, e.Reason = queueing.Rate(p.Point), queueing.Rate(p.Upper), p.Reason()
+		if p := control.Forecast.Predict(next.Demand, c.snapshot.Now); p.Method != forecast.None {
+			e.Point, e.Upper, e.Reason = queueing.Rate(p.Point), max(s.rate, queueing.Rate(p.Upper)), p.Reason()
+		}
 	}
 	return e
 }

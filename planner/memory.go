@@ -15,10 +15,10 @@ import (
 type Memory struct {
 	// Workloads are by qualified name; only decisions with observations remember them.
 	Workloads map[string]*WorkloadMemory
-	// sizes and start save work; of plans that are equally good within the gap asked for,
-	// the one next to the last is found first.
-	sizes map[sizeKey]Size
-	start *optimizer.Start
+	// worked, by qualified name, and start save work; of plans that are equally good within
+	// the gap asked for, the one next to the last is found first.
+	worked map[string]*worked
+	start  *optimizer.Start
 }
 
 // WorkloadMemory is what is remembered of one workload. It is never changed: each cycle
@@ -50,7 +50,7 @@ type VariantMemory struct {
 
 // remember is the memory for the next cycle.
 func (c *cycle) remember() Memory {
-	m := Memory{sizes: c.sizer.memory(), start: c.start}
+	m := Memory{worked: c.rememberWork(), start: c.start}
 	if !c.loop() {
 		return m
 	}

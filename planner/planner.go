@@ -7,6 +7,7 @@ import (
 
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/optimizer/lp"
+	"github.com/poolwright/poolwright/queueing"
 )
 
 // Planner is the pipeline. It is immutable and may be used by many goroutines.
@@ -38,8 +39,10 @@ type cycle struct {
 	conditions   [][]Condition
 	// robustness has the demands that may come; workloads are all of the fleet's.
 	robustness optimizer.Robustness
-	sizer      *sizer
-	sizes      [][]Size
+	// sustained is what replicas sustain, and sizes that of which a sensible number
+	// serves the demand. Stations are those that were made on the way.
+	sustained, sizes [][]Size
+	stations         [][]*queueing.Station
 	// problem is the whole fleet as an integer program. The solver gets what the
 	// held workloads leave of it, free. Of its solutions wanted is the cheapest, and
 	// result that within what policies permit; solved is its plan.
@@ -97,7 +100,7 @@ func (p *Planner) Evaluate(s Snapshot, m Memory) (Decision, Memory, error) {
 // Capacities returns what one replica of each variant sustains, workloads and
 // variants in the order of the fleet.
 func (p *Planner) Capacities(f Fleet) ([][]Size, error) {
-	c := cycle{fleet: f, sizer: newSizer(Memory{})}
+	c := cycle{fleet: f}
 	if err := size(&c); err != nil {
 		return nil, err
 	}
@@ -105,7 +108,7 @@ func (p *Planner) Capacities(f Fleet) ([][]Size, error) {
 }
 
 func newCycle(s Snapshot, m Memory, stop func() bool) *cycle {
-	c := &cycle{snapshot: s, memory: m, fleet: s.Fleet, sizer: newSizer(m), start: m.start}
+	c := &cycle{snapshot: s, memory: m, fleet: s.Fleet, start: m.start}
 	c.stop = c.stopping(stop)
 	return c
 }
@@ -135,27 +138,44 @@ func (c *cycle) step(subject, before, after, reason string) {
 
 // size is the stage that computes the capacity of every variant.
 func size(c *cycle) error {
-	sizings := make([][][]int, len(c.fleet.Workloads))
+	n := len(c.fleet.Workloads)
+	c.sizes, c.sustained, c.stations = make([][]Size, n), make([][]Size, n), make([][]*queueing.Station, n)
+	sizings, sizer := make([][][]int, n), newSizer()
 	for i := range c.fleet.Workloads {
-		sizings[i] = c.sizer.add(&c.fleet.Workloads[i])
+		if c.sustained[i] = c.lastSizes(i); c.sustained[i] == nil {
+			sizings[i] = sizer.add(&c.fleet.Workloads[i])
+		}
 	}
-	c.sizer.run()
+	sizer.run()
 	var errs []error
-	c.sizes = make([][]Size, len(c.fleet.Workloads))
 	for i := range c.fleet.Workloads {
-		w := &c.fleet.Workloads[i]
+		if c.sustained[i] == nil {
+			errs = append(errs, c.sizeWorkload(i, sizer, sizings[i]))
+		}
+		w, highest := &c.fleet.Workloads[i], c.highest(i)
 		c.sizes[i] = make([]Size, len(w.Variants))
 		for j := range w.Variants {
-			s, err := c.sizer.size(w, j, sizings[i][j])
-			if err != nil {
-				errs = append(errs, &VariantError{Workload: i, Variant: j, Err: err})
-				continue
-			}
-			c.sizes[i][j] = s.useful(c.highest(i))
+			c.sizes[i][j] = c.sustained[i][j].useful(highest)
 			if reason := c.sizes[i][j].Reason; reason != "" {
 				c.step(w.QualifiedName()+"/"+w.Variants[j].Name, "", "0 requests/s per replica", reason)
 			}
 		}
+	}
+	return errors.Join(errs...)
+}
+
+// sizeWorkload takes the sizes of a workload's variants from the sizer.
+func (c *cycle) sizeWorkload(i int, s *sizer, sizings [][]int) error {
+	w := &c.fleet.Workloads[i]
+	c.sustained[i], c.stations[i] = make([]Size, len(w.Variants)), make([]*queueing.Station, len(w.Variants))
+	var errs []error
+	for j := range w.Variants {
+		var err error
+		if c.sustained[i][j], err = s.size(w, j, sizings[j]); err != nil {
+			errs = append(errs, &VariantError{Workload: i, Variant: j, Err: err})
+			continue
+		}
+		c.stations[i][j] = s.station(w, sizings[j])
 	}
 	return errors.Join(errs...)
 }

@@ -18,21 +18,31 @@ func predict(c *cycle) error {
 			if plan.Held {
 				continue
 			}
-			traffic := plan.Served
-			if c.decision.Solution == nil {
-				traffic = c.fleet.Workloads[i].ArrivalRate // a fleet as it stands gets all of it
+			traffic := c.traffic(i, plan)
+			last, ok := c.lastPrediction(i, plan, traffic)
+			if !ok {
+				last = c.predict(i, plan, traffic)
 			}
-			plan.Prediction = plan.predict(&c.fleet.Workloads[i], traffic)
+			plan.Prediction = last
 		}
 	})
 	return nil
 }
 
+// traffic is what the replicas of a plan get: a fleet as it stands gets all of it.
+func (c *cycle) traffic(i int, plan *WorkloadPlan) queueing.Rate {
+	if c.decision.Solution == nil {
+		return c.fleet.Workloads[i].ArrivalRate
+	}
+	return plan.Served
+}
+
 // predict returns nil without traffic, and where a variant in use has no profile.
-func (p *WorkloadPlan) predict(w *Workload, served queueing.Rate) *Prediction {
+func (c *cycle) predict(i int, p *WorkloadPlan, served queueing.Rate) *Prediction {
 	if served <= 0 {
 		return nil
 	}
+	w := &c.fleet.Workloads[i]
 	var m predictionMix
 	for j := range p.Variants {
 		v := &p.Variants[j]
@@ -40,7 +50,7 @@ func (p *WorkloadPlan) predict(w *Workload, served queueing.Rate) *Prediction {
 		if n == 0 || v.Share == 0 || w.Variants[j].Role != optimizer.Whole {
 			continue
 		}
-		station := w.station(j, v)
+		station := c.station(i, j, v)
 		if station == nil {
 			return nil
 		}

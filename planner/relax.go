@@ -82,7 +82,7 @@ func (e *explainer) servesRelaxed(workload int, factor float64) (bool, error) {
 	if e.cycle.stop != nil && e.cycle.stop() {
 		return false, optimizer.ErrEnded
 	}
-	c := cycle{fleet: e.cycle.fleet, sizer: newSizer(Memory{}), sizes: e.cycle.sizes}
+	c := cycle{fleet: e.cycle.fleet}
 	c.fleet.Workloads = slices.Clone(c.fleet.Workloads)
 	for i := range c.fleet.Workloads {
 		if workload == AllWorkloads || workload == i {

@@ -206,12 +206,15 @@ func (w *Workload) routed(shares []float64) queueing.Shape {
 
 // station is a replica of a variant under the requests that it gets; nil without a
 // profile.
-func (w *Workload) station(j int, v *VariantPlan) *queueing.Station {
-	replica := w.Variants[j].Replica
-	if v.Size.station != nil || replica == nil {
-		return v.Size.station
+func (c *cycle) station(i, j int, v *VariantPlan) *queueing.Station {
+	if made := c.stations[i]; made != nil && made[j] != nil {
+		return made[j]
 	}
-	station, err := queueing.NewStation(*replica, w.routed(v.ShapeShares))
+	w := &c.fleet.Workloads[i]
+	if w.Variants[j].Replica == nil {
+		return nil
+	}
+	station, err := queueing.NewStation(*w.Variants[j].Replica, w.routed(v.ShapeShares))
 	if err != nil {
 		return nil
 	}

@@ -27,8 +27,6 @@ type Size struct {
 	// Shapes are the sizes for requests of each shape alone, where the workload has
 	// shapes. Rates are then those of the shapes that the variant serves, in their mix.
 	Shapes []Size
-	// station is nil where capacity was declared, and where there are shapes or phases.
-	station *queueing.Station
 }
 
 // sizeKey holds all that a size depends on.
@@ -42,26 +40,24 @@ type sizeKey struct {
 	transfer queueing.Transfer
 }
 
-// sizer sizes variants, equal ones once, and remembers the sizes of the last cycle.
+// sizer sizes variants, equal ones once.
 type sizer struct {
-	last    map[sizeKey]Size
 	index   map[sizeKey]int // into sizings
 	sizings []sizing
 }
 
 // sizing is the size of all variants with one key.
 type sizing struct {
-	key   sizeKey
-	slo   queueing.SLO
-	known bool
-	size  Size
+	key  sizeKey
+	slo  queueing.SLO
+	size Size
+	// station is nil for one half of a pair.
+	station *queueing.Station
 	// err is that of a profile or shape out of its range.
 	err error
 }
 
-func newSizer(m Memory) *sizer {
-	return &sizer{last: m.sizes, index: make(map[sizeKey]int)}
-}
+func newSizer() *sizer { return &sizer{index: make(map[sizeKey]int)} }
 
 // add notes the variants of a workload as ones to size, and returns the indices of
 // their sizings: by variant, one for each shape on each possible partner.
@@ -110,8 +106,7 @@ func (s *sizer) note(key sizeKey, slo queueing.SLO) int {
 	if !ok {
 		i = len(s.sizings)
 		s.index[key] = i
-		size, known := s.last[key]
-		s.sizings = append(s.sizings, sizing{key: key, slo: slo, size: size, known: known})
+		s.sizings = append(s.sizings, sizing{key: key, slo: slo})
 	}
 	return i
 }
@@ -119,13 +114,12 @@ func (s *sizer) note(key sizeKey, slo queueing.SLO) int {
 // sizingBlock is how many sizings go to a processor at a time.
 const sizingBlock = 8
 
-// run sizes what is not yet known.
+// run sizes what was noted.
 func (s *sizer) run() {
 	parallel.Blocks(len(s.sizings), sizingBlock, func(_, from, to int) {
 		for i := from; i < to; i++ {
-			if z := &s.sizings[i]; !z.known {
-				z.size, z.err = z.compute()
-			}
+			z := &s.sizings[i]
+			z.size, z.err = z.compute()
 		}
 	})
 }
@@ -160,13 +154,13 @@ func (s *sizer) size(w *Workload, j int, indices []int) (Size, error) {
 	return w.combine(sizes), nil
 }
 
-// memory is what the next cycle needs not size again.
-func (s *sizer) memory() map[sizeKey]Size {
-	sizes := make(map[sizeKey]Size, len(s.sizings))
-	for i := range s.sizings {
-		sizes[s.sizings[i].key] = s.sizings[i].size
+// station is that of a variant without shapes and phases whose sizings have indices; else
+// it is nil.
+func (s *sizer) station(w *Workload, indices []int) *queueing.Station {
+	if len(w.Shapes) > 0 || len(indices) != 1 {
+		return nil
 	}
-	return sizes
+	return s.sizings[indices[0]].station
 }
 
 // A request that finds no waiting place gets no first token at all, so a replica
@@ -205,10 +199,11 @@ func (z *sizing) compute() (Size, error) {
 	if err != nil {
 		return Size{}, err
 	}
+	z.station = station
 	if c.Unservable != "" {
-		return Size{Binding: "kvCacheTokens", Reason: c.Unservable, station: station}, nil
+		return Size{Binding: "kvCacheTokens", Reason: c.Unservable}, nil
 	}
-	size := Size{Capacity: c.Rate, Served: c.Served, Saturation: c.SaturationRate, Binding: "saturation", station: station}
+	size := Size{Capacity: c.Rate, Served: c.Served, Saturation: c.SaturationRate, Binding: "saturation"}
 	if c.Bound {
 		size.bind(c.Binding)
 	}
@@ -238,6 +233,7 @@ const mostReplicas = 1e6
 // useful is the size where a sensible number of replicas serves the demand, and
 // otherwise one that sustains nothing.
 func (s Size) useful(demand queueing.Rate) Size {
+	s.Shapes = slices.Clone(s.Shapes)
 	for k := range s.Shapes {
 		s.Shapes[k] = s.Shapes[k].useful(demand)
 	}

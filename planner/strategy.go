@@ -31,12 +31,27 @@ func (c *cycle) solve(p *optimizer.Problem, engine lp.Engine) (*optimizer.Robust
 	case Kthena:
 		s, err = greedy.Kthena(p, o.ExpansionRate, c.stop)
 	case Optimal:
+		if last := c.solvedBefore(p); last != nil {
+			return &optimizer.RobustSolution{Plan: last, Point: last}, nil
+		}
 		return optimizer.SolveRobust(p, c.freeRobustness(), c.options(engine))
 	}
 	if err != nil {
 		return nil, err
 	}
 	return c.unrobust(p, s)
+}
+
+// solvedBefore is the proven solution of the same problem in the last cycle, or nil.
+func (c *cycle) solvedBefore(p *optimizer.Problem) *optimizer.Solution {
+	if c.start == nil || len(c.robustness.Scenarios) > 0 {
+		return nil
+	}
+	s := c.start.Solution
+	if s.Proof != optimizer.Optimal || s.Stopped || s.Gap > c.fleet.Objective.RelativeGap || !c.start.Problem.Equal(p) {
+		return nil
+	}
+	return s
 }
 
 func (c *cycle) options(engine lp.Engine) optimizer.Options {
