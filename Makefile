@@ -159,6 +159,10 @@ DATA ?= ../shared/data
 accuracy: ## measure the model's accuracy; fails when a target is missed; writes docs/accuracy.md where DATA (../shared/data) exists
 	go -C benchmarks run ./accuracy -data "$(abspath $(DATA))" -docs ../docs
 
+.PHONY: bench-forecast
+bench-forecast: ## measure predictions of demand; fails when a target is missed; writes docs/forecast-accuracy.md where DATA (../shared/data) exists
+	go -C benchmarks run ./forecast -data "$(abspath $(DATA))" -docs ../docs
+
 .PHONY: clean
 clean: ## remove what was built here
 	rm -rf bin

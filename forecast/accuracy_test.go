@@ -110,3 +110,33 @@ func TestMethodFitsDemand(t *testing.T) {
 		assert.Equal(t, method, most, "%s: %v", k.name, r.uses)
 	}
 }
+
+// Between the ends of slots bands hold for the slot-long window that the horizon ends
+// in, wherever it begins.
+func TestBandsHoldAtAnyTime(t *testing.T) {
+	const each = 10
+	for _, k := range kinds() {
+		rates := course(k, 9, 10, wideSlot/each)
+		c := forecast.Config{Slot: wideSlot, Quantile: 0.9}
+		var s forecast.State
+		within, n := make([]float64, each), 0.0
+		for i := range len(rates) - each {
+			end := start().Add(time.Duration(i+1) * wideSlot / each)
+			s = c.Observe(s, end.Add(-time.Second), rates[i], wideSlot)
+			if i < 2*144*each {
+				continue
+			}
+			actual := 0.0
+			for _, rate := range rates[i+1 : i+1+each] {
+				actual += rate / each
+			}
+			if actual <= c.Predict(s, end).Band {
+				within[i%each]++
+			}
+			n += 1.0 / each
+		}
+		for i, count := range within {
+			assert.InDelta(t, 0.9, count/n, 0.05, "%s, %d minutes into the slot", k.name, i+1)
+		}
+	}
+}

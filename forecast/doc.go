@@ -5,6 +5,12 @@
 // returns the next state; [Config.Predict] says what to expect one horizon ahead. Both
 // are pure: a state is never changed, the next one shares with it what stayed the same.
 //
+// Four methods are compared on what they predicted before, and the one with the least
+// error over the last day is taken: the last value, how demand changed on the days before,
+// what it was then, and exponential smoothing with two seasons. The band is drawn from
+// the errors of what was chosen. docs/forecast.md has the formulas, and
+// docs/forecast-accuracy.md says how well they do.
+//
 // # Duties of the caller
 //
 // It keeps the state of each workload, and gives samples in order of time. What is not

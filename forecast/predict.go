@@ -23,7 +23,7 @@ type Prediction struct {
 	// observed.
 	Method Method
 	// Errors is how many errors of earlier predictions the band is drawn from. With
-	// fewer than 1/(1−quantile) it is as wide as the largest of them.
+	// fewer than quantile/(1−quantile) it is as wide as the largest of them.
 	Errors int
 	// Coverage is the share of outcomes that were within the band over about the last
 	// day; 0 if there are no Errors.

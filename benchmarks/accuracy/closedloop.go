@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/poolwright/poolwright/benchmarks/internal/records"
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
 	"github.com/poolwright/poolwright/calibration"
 	"github.com/poolwright/poolwright/queueing"
@@ -44,56 +45,48 @@ samples of all configurations, held out over those of configurations with six wo
 
 // readClosedLoop reads closed_loop_sweeps.csv. Rows that occur twice count once.
 func readClosedLoop(data string) ([]sampleSet, error) {
-	all, err := readRecords(filepath.Join(data, "measured", "closed_loop_sweeps.csv"))
-	if err != nil {
-		return nil, err
-	}
 	var c collected
 	seen := map[string]bool{}
-	for i := range all.rows {
-		r := record{records: &all, index: i}
-		if row := strings.Join(all.rows[i], ","); !seen[row] {
+	err := records.Each(filepath.Join(data, "measured", "closed_loop_sweeps.csv"), func(r *records.Record) {
+		if row := r.Row(); !seen[row] {
 			seen[row] = true
-			c.add(closedLoopName(&r), closedLoopSample(&r), closedLoopOptions(&r))
+			c.add(closedLoopName(r), closedLoopSample(r), closedLoopOptions(r))
 		}
-		if r.err != nil {
-			return nil, r.err
-		}
-	}
-	return c.sets, nil
+	})
+	return c.sets, err
 }
 
 // closedLoopName names a configuration.
-func closedLoopName(r *record) string {
-	_, model, _ := strings.Cut(r.text("model"), "/")
+func closedLoopName(r *records.Record) string {
+	_, model, _ := strings.Cut(r.Text("model"), "/")
 	parts := []string{
-		model, strings.TrimSuffix(r.text("gpu"), "_sxm"), r.text("backend"),
-		r.text("backend_version"), r.text("precision"), "tp" + r.text("tp"),
+		model, strings.TrimSuffix(r.Text("gpu"), "_sxm"), r.Text("backend"),
+		r.Text("backend_version"), r.Text("precision"), "tp" + r.Text("tp"),
 	}
-	if ep := r.text("ep"); ep != "1" {
+	if ep := r.Text("ep"); ep != "1" {
 		parts = append(parts, "ep"+ep)
 	}
 	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
 }
 
-func closedLoopSample(r *record) calibration.Sample {
+func closedLoopSample(r *records.Record) calibration.Sample {
 	return calibration.Sample{
-		Group:        r.text("isl") + "/" + r.text("osl"),
-		Concurrency:  calibration.Of(r.number("concurrency")),
-		InputTokens:  calibration.Of(nominalShare * r.number("isl")),
-		OutputTokens: calibration.Of(nominalShare * r.number("osl")),
-		ITL:          calibration.Of(r.milliseconds("tpot_ms")),
-		TTFT:         calibration.Of(r.milliseconds("ttft_ms")),
+		Group:        r.Text("isl") + "/" + r.Text("osl"),
+		Concurrency:  calibration.Of(r.Number("concurrency")),
+		InputTokens:  calibration.Of(nominalShare * r.Number("isl")),
+		OutputTokens: calibration.Of(nominalShare * r.Number("osl")),
+		ITL:          calibration.Of(r.Milliseconds("tpot_ms")),
+		TTFT:         calibration.Of(r.Milliseconds("ttft_ms")),
 	}
 }
 
 // closedLoopOptions leaves TTFT out, which includes the start-up burst.
-func closedLoopOptions(r *record) calibration.Options {
+func closedLoopOptions(r *records.Record) calibration.Options {
 	o := calibration.Options{
 		SquareRoot: calibration.SquareRootNever,
 		Ignore:     []calibration.Use{{Kind: calibration.ClosedLoop, Metric: queueing.TTFT}},
 	}
-	if mixtureOfExperts(r.text("model")) {
+	if mixtureOfExperts(r.Text("model")) {
 		o.SquareRoot = calibration.SquareRootAlways
 	}
 	return o

@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 
+	"github.com/poolwright/poolwright/benchmarks/internal/records"
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
 	"github.com/poolwright/poolwright/calibration"
 )
@@ -50,16 +51,16 @@ func prefillPoint(prompt, ttft float64) calibration.Sample {
 // readDynamo reads a decode grid and a prefill sweep of one H200.
 func readDynamo(folder string) ([]sampleSet, error) {
 	var c collected
-	err := eachRecord(filepath.Join(folder, "dynamo_h200_llama31_8b_fp8_decode.csv"), func(r *record) {
+	err := records.Each(filepath.Join(folder, "dynamo_h200_llama31_8b_fp8_decode.csv"), func(r *records.Record) {
 		c.add("Llama-3.1-8B h200, decode",
-			decodePoint(r.number("batch"), r.number("context"), r.milliseconds("itl_ms")), calibration.Options{})
+			decodePoint(r.Number("batch"), r.Number("context"), r.Milliseconds("itl_ms")), calibration.Options{})
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = eachRecord(filepath.Join(folder, "dynamo_h200_llama31_8b_fp8_prefill.csv"), func(r *record) {
+	err = records.Each(filepath.Join(folder, "dynamo_h200_llama31_8b_fp8_prefill.csv"), func(r *records.Record) {
 		c.add("Llama-3.1-8B h200, prefill",
-			prefillPoint(r.number("isl"), r.milliseconds("ttft_ms")), calibration.Options{})
+			prefillPoint(r.Number("isl"), r.Milliseconds("ttft_ms")), calibration.Options{})
 	})
 	return c.sets, err
 }
@@ -68,56 +69,40 @@ func readDynamo(folder string) ([]sampleSet, error) {
 // power-capped device are derived from others, and those of one batch are known
 // to be mistaken.
 func readSplitwise(folder string) ([]sampleSet, error) {
-	return readBatches(filepath.Join(folder, "splitwise_dgx_a100_h100.csv"), "tbt_ms", func(r *record) bool {
-		mistaken := r.text("model") == "llama2-70b" && r.text("tp") == "2" && r.text("batch") == "64"
-		return r.text("gpu") != "h100-80gb-pcap" && !mistaken
+	return readBatches(filepath.Join(folder, "splitwise_dgx_a100_h100.csv"), "tbt_ms", func(r *records.Record) bool {
+		mistaken := r.Text("model") == "llama2-70b" && r.Text("tp") == "2" && r.Text("batch") == "64"
+		return r.Text("gpu") != "h100-80gb-pcap" && !mistaken
 	})
 }
 
 func readSageServe(folder string) ([]sampleSet, error) {
 	sets, err := readBatches(filepath.Join(folder, "sageserve_a100_llama3.csv"), "itl_ms",
-		func(*record) bool { return true })
+		func(*records.Record) bool { return true })
 	if err != nil {
 		return nil, err
 	}
 	var c collected
-	err = eachRecord(filepath.Join(folder, "sageserve_a100_llama31_8b_tp4_prefill.csv"), func(r *record) {
+	err = records.Each(filepath.Join(folder, "sageserve_a100_llama31_8b_tp4_prefill.csv"), func(r *records.Record) {
 		c.add("Llama-3.1-8B a100-80gb tp4, prefill sweep",
-			prefillPoint(r.number("prompt_tokens"), r.milliseconds("prefill_ms")), calibration.Options{})
+			prefillPoint(r.Number("prompt_tokens"), r.Milliseconds("prefill_ms")), calibration.Options{})
 	})
 	return append(sets, c.sets...), err
 }
 
 // readBatches reads a table whose rows have a prefill, of a single prompt where the
 // batch is 1, and decoding of a batch.
-func readBatches(file, itl string, wanted func(*record) bool) ([]sampleSet, error) {
+func readBatches(file, itl string, wanted func(*records.Record) bool) ([]sampleSet, error) {
 	var c collected
-	err := eachRecord(file, func(r *record) {
+	err := records.Each(file, func(r *records.Record) {
 		if !wanted(r) {
 			return
 		}
-		name := r.text("model") + " " + r.text("gpu") + " tp" + r.text("tp")
-		prompt, batch := r.number("prompt_tokens"), r.number("batch")
-		c.add(name+", decode", decodePoint(batch, prompt+r.number("output_tokens")/2, r.milliseconds(itl)), calibration.Options{})
+		name := r.Text("model") + " " + r.Text("gpu") + " tp" + r.Text("tp")
+		prompt, batch := r.Number("prompt_tokens"), r.Number("batch")
+		c.add(name+", decode", decodePoint(batch, prompt+r.Number("output_tokens")/2, r.Milliseconds(itl)), calibration.Options{})
 		if batch == 1 {
-			c.add(name+", prefill", prefillPoint(prompt, r.milliseconds("prefill_ms")), calibration.Options{})
+			c.add(name+", prefill", prefillPoint(prompt, r.Milliseconds("prefill_ms")), calibration.Options{})
 		}
 	})
 	return c.sets, err
-}
-
-// eachRecord calls f for each row of a file and returns the first mistake.
-func eachRecord(file string, f func(*record)) error {
-	all, err := readRecords(file)
-	if err != nil {
-		return err
-	}
-	for i := range all.rows {
-		r := record{records: &all, index: i}
-		f(&r)
-		if r.err != nil {
-			return r.err
-		}
-	}
-	return nil
 }

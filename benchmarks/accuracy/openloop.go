@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/poolwright/poolwright/benchmarks/internal/records"
 	"github.com/poolwright/poolwright/queueing"
 )
 
@@ -34,63 +35,55 @@ func openLoopOffset(backend string) (float64, error) {
 
 // readOpenLoop reads simulated_open_loop.csv from a folder of third-party data.
 func readOpenLoop(data string) ([]openLoopRow, error) {
-	all, err := readRecords(filepath.Join(data, "measured", "simulated_open_loop.csv"))
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]openLoopRow, len(all.rows))
-	for i := range rows {
-		r := record{records: &all, index: i}
-		rows[i] = openLoopRowOf(&r)
-		if r.err != nil {
-			return nil, r.err
-		}
-	}
-	return rows, nil
+	var rows []openLoopRow
+	err := records.Each(filepath.Join(data, "measured", "simulated_open_loop.csv"), func(r *records.Record) {
+		rows = append(rows, openLoopRowOf(r))
+	})
+	return rows, err
 }
 
-func openLoopRowOf(r *record) openLoopRow {
-	offset, err := openLoopOffset(r.text("backend"))
-	r.check(err)
+func openLoopRowOf(r *records.Record) openLoopRow {
+	offset, err := openLoopOffset(r.Text("backend"))
+	r.Check(err)
 	latency := func(name string) observed {
 		return observed{
-			mean: r.milliseconds(name + "_mean"), p50: r.milliseconds(name + "_p50"),
-			p95: r.milliseconds(name + "_p95"), p99: r.milliseconds(name + "_p99"),
+			mean: r.Milliseconds(name + "_mean"), p50: r.Milliseconds(name + "_p50"),
+			p95: r.Milliseconds(name + "_p95"), p99: r.Milliseconds(name + "_p99"),
 		}
 	}
 	row := openLoopRow{
 		point: point{
 			condition: openLoopCondition(r),
-			load:      r.number("load_frac"),
+			load:      r.Number("load_frac"),
 			ttft:      latency("ttft"), itl: latency("tpot"), e2e: latency("e2e"),
-			running: r.number("batch_mean"),
+			running: r.Number("batch_mean"),
 		},
-		set: r.text("set"), machine: r.text("backend") + " " + r.text("gpu"),
-		prompt: int(r.number("in")), offset: offset,
+		set: r.Text("set"), machine: r.Text("backend") + " " + r.Text("gpu"),
+		prompt: int(r.Number("in")), offset: offset,
 	}
-	row.ttft.interval = r.milliseconds("ttft_ci95")
-	row.itl.interval = r.milliseconds("tpot_ci95")
+	row.ttft.interval = r.Milliseconds("ttft_ci95")
+	row.itl.interval = r.Milliseconds("tpot_ci95")
 	return row
 }
 
-func openLoopCondition(r *record) condition {
+func openLoopCondition(r *records.Record) condition {
 	outputSCV := 0.0
-	if r.text("dist") == "expout" {
+	if r.Text("dist") == "expout" {
 		outputSCV = 1
 	}
 	return condition{
 		replica: queueing.Replica{
-			MaxBatch:         int(r.number("max_num_seqs")),
-			KVCacheTokens:    queueing.Tokens(r.number("kv_tokens")),
-			MaxBatchedTokens: queueing.Tokens(r.number("max_batched_tokens")),
+			MaxBatch:         int(r.Number("max_num_seqs")),
+			KVCacheTokens:    queueing.Tokens(r.Number("kv_tokens")),
+			MaxBatchedTokens: queueing.Tokens(r.Number("max_batched_tokens")),
 		},
 		shape: queueing.Shape{
-			InputTokens:  queueing.Tokens(r.number("in_mean")),
-			OutputTokens: queueing.Tokens(r.number("out_mean")),
+			InputTokens:  queueing.Tokens(r.Number("in_mean")),
+			OutputTokens: queueing.Tokens(r.Number("out_mean")),
 			OutputSCV:    outputSCV,
-			ArrivalSCV:   r.number("cv2"),
+			ArrivalSCV:   r.Number("cv2"),
 		},
-		rate: r.number("achieved_rps"),
+		rate: r.Number("achieved_rps"),
 	}
 }
 

@@ -1,49 +1,24 @@
 package main
 
 import (
-	"compress/gzip"
-	"encoding/csv"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 
+	"github.com/poolwright/poolwright/benchmarks/internal/records"
 	"github.com/poolwright/poolwright/queueing"
 	"github.com/poolwright/poolwright/simulation/replica"
 )
 
 // readTrace reads azure2023_conv.csv.gz: requests with moments in seconds.
 func readTrace(data string) ([]replica.Request, error) {
-	file := filepath.Join(data, "traces", "azure2023_conv.csv.gz")
-	f, err := os.Open(filepath.Clean(file))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // nothing was written
-	plain, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	rows, err := csv.NewReader(plain).ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	all, err := recordsOf(file, rows)
-	if err != nil {
-		return nil, err
-	}
-	requests := make([]replica.Request, len(all.rows))
-	for i := range requests {
-		r := record{records: &all, index: i}
-		requests[i] = replica.Request{
-			ID: i, Arrival: r.number("t"), Input: int(r.number("in")), Output: max(1, int(r.number("out"))),
-		}
-		if r.err != nil {
-			return nil, r.err
-		}
-	}
-	return requests, nil
+	var requests []replica.Request
+	err := records.Each(filepath.Join(data, "traces", "azure2023_conv.csv.gz"), func(r *records.Record) {
+		requests = append(requests, replica.Request{
+			ID: len(requests), Arrival: r.Number("t"), Input: int(r.Number("in")), Output: max(1, int(r.Number("out"))),
+		})
+	})
+	return requests, err
 }
 
 // driftingTrace generates a quarter of an hour of traffic of a mean rate, whose rate and
