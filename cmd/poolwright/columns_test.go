@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -59,7 +60,7 @@ func TestExamplesFitTheirColumns(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			for _, command := range commands {
-				args := append(command[:len(command):len(command)], "-f", file)
+				args := slices.Concat(command, []string{"-f", file})
 				assertFits(t, printed(t, args...), args...)
 			}
 		})
@@ -72,10 +73,10 @@ func TestExamplesFitTheirColumns(t *testing.T) {
 func TestHelpFitsItsColumns(t *testing.T) {
 	var visit func(c *cobra.Command, path []string)
 	visit = func(c *cobra.Command, path []string) {
-		args := append(path[:len(path):len(path)], "--help")
+		args := slices.Concat(path, []string{"--help"})
 		assertFits(t, printed(t, args...), args...)
 		for _, child := range c.Commands() {
-			visit(child, append(path[:len(path):len(path)], child.Name()))
+			visit(child, slices.Concat(path, []string{child.Name()}))
 		}
 	}
 	visit(newRoot(), nil)
