@@ -60,7 +60,7 @@ func New(c Config) *Controller {
 //
 // Without observations the fleet is planned all the same: replicas are held, and
 // declared minimums hold. The error is one of reading the fleet or of planning, after which
-// nothing has been done, or one of keeping the ledger.
+// nothing has been done, or one of adding to the ledger, after which all has.
 func (c *Controller) Tick(ctx context.Context, now time.Time, stop func() bool) (Entry, error) {
 	fleet, err := c.config.Catalog.Fleet(ctx)
 	if err != nil {
@@ -75,8 +75,9 @@ func (c *Controller) Tick(ctx context.Context, now time.Time, stop func() bool) 
 		observations = []planner.Observation{}
 	}
 	if err := c.checkpoint(); err != nil {
-		return Entry{}, err
+		failures = append(failures, err)
 	}
+	now = now.UTC().Round(0) // what a ledger keeps of a time
 	entry := Entry{Snapshot: planner.Snapshot{Now: now, Fleet: fleet, Observations: observations}}
 	decision, memory, err := c.config.Planner.Plan(entry.Snapshot, c.memory, stop)
 	if err != nil {
@@ -99,7 +100,7 @@ func (c *Controller) checkpoint() error {
 	}
 	memory, err := c.config.Ledger.Checkpoint(c.memory)
 	if err != nil {
-		return fmt.Errorf("controller: ledger: %w", err)
+		return err
 	}
 	c.memory = memory
 	return nil
@@ -110,7 +111,7 @@ func (c *Controller) record(e Entry) error {
 		return nil
 	}
 	if err := c.config.Ledger.Append(e); err != nil {
-		return fmt.Errorf("controller: ledger: %w", err)
+		return fmt.Errorf("controller: %w", err)
 	}
 	return nil
 }

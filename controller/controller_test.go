@@ -132,7 +132,7 @@ func TestFailedActionKeepsItsDecision(t *testing.T) {
 	w := &world{fleet: moving(), observations: fresh(15), actuatorErr: errors.New("conflict")}
 	entry := tick(t, w)
 	assert.Equal(t, "chat cheap: conflict", entry.Failure)
-	assert.Equal(t, time.Unix(7, 0), entry.Decision.At)
+	assert.Equal(t, time.Unix(7, 0).UTC(), entry.Decision.At)
 	require.Len(t, entry.Dropped, 1)
 	assert.Equal(t, controller.Drop{Change: entry.Decision.Changes[0], Reason: "conflict"}, entry.Dropped[0])
 }
@@ -145,4 +145,24 @@ func TestWhatMovedMeanwhileIsDropped(t *testing.T) {
 	assert.Empty(t, w.applied)
 	require.Len(t, entry.Dropped, 1)
 	assert.Equal(t, "it has 1 replicas now", entry.Dropped[0].Reason)
+}
+
+// brokenLedger is on a full disk.
+type brokenLedger struct{}
+
+var errFull = errors.New("no space left")
+
+func (brokenLedger) Checkpoint(m planner.Memory) (planner.Memory, error) { return m, errFull }
+
+func (brokenLedger) Append(controller.Entry) error { return errFull }
+
+func TestBrokenLedgerStopsNothing(t *testing.T) {
+	w := &world{fleet: moving(), observations: fresh(15)}
+	c := controller.New(controller.Config{
+		Planner: planner.New(lp.Simplex()), Catalog: w, Observer: w, Actuator: w, Ledger: brokenLedger{},
+	})
+	entry, err := c.Tick(t.Context(), time.Unix(0, 0), nil)
+	require.ErrorIs(t, err, errFull)
+	assert.Equal(t, errFull.Error(), entry.Failure)
+	assert.NotEmpty(t, w.applied)
 }

@@ -45,6 +45,7 @@ var layers = []layer{
 
 	// The loop, and what implements its interfaces.
 	{folder: "controller", may: pure},
+	{folder: "controller/ledger", may: slices.Concat(pure, []string{"controller", "internal/exact"})},
 	{folder: "actuator", may: slices.Concat(pure, []string{"controller"})},
 	{folder: "metrics", may: slices.Concat(pure, []string{"controller"})},
 	{folder: "simulation", may: slices.Concat(pure, schema, []string{"controller", "simulation/replica"})},
@@ -57,7 +58,7 @@ var layers = []layer{
 
 	// What puts it together. Nothing else may import config.
 	{folder: "config", may: slices.Concat(pure, schema, []string{"actuator", "controller", "metrics", "server", "simulation", "sources", "web"})},
-	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "examples", "internal/plot", "metrics", "server", "simulation", "sources", "web"})},
+	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "controller/ledger", "examples", "internal/plot", "metrics", "server", "simulation", "sources", "web"})},
 	{folder: "cmd/poolwright", may: []string{"config", "internal/app", "optimizer/lp"}},
 
 	{folder: "examples"},

@@ -1,0 +1,103 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"time"
+
+	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/internal/exact"
+	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/planner"
+)
+
+// format is the version of the form of lines. Fields may be added within one.
+const format = 1
+
+// line is one line of a ledger: one of its kinds.
+type line struct {
+	Header     *header
+	Checkpoint *checkpoint
+	Entry      *entry
+}
+
+// header says what wrote the lines that follow.
+type header struct {
+	Format int
+	Origin Origin
+}
+
+// Origin is what decisions depend on beside snapshot and memory.
+type Origin struct {
+	// Version of the program, its engine of linear programs and architecture of the
+	// processor.
+	Version, Engine, Architecture string
+}
+
+// checkpoint is the memory after a cycle.
+type checkpoint struct {
+	// Sequence is that of the last entry, 0 before the first.
+	Sequence uint64
+	Memory   planner.Checkpoint
+}
+
+// entry is a [controller.Entry].
+type entry struct {
+	Sequence uint64
+	Now      time.Time
+	// Fleet is nil where nothing changed since the entry before.
+	Fleet        *fleetChange
+	Observations []planner.Observation
+	Paused       []planner.Pause
+	Decision     Summary
+	// Answers are those of the decision.
+	Answers []*optimizer.RobustSolution
+	// Digest is the SHA-256 of the decision, in hexadecimal.
+	Digest  string
+	Dropped []controller.Drop
+	Failure string
+}
+
+// A line begins with its checksum, in a place of constant width.
+const (
+	beforeChecksum = `{"crc32c":"`
+	afterChecksum  = `",`
+	checksumDigits = 8
+	prefixLength   = len(beforeChecksum) + checksumDigits + len(afterChecksum)
+)
+
+// checksum is CRC-32C.
+func checksum(body []byte) uint32 {
+	return crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli))
+}
+
+// format returns the text of a line with its end.
+func (l line) format() ([]byte, error) {
+	text, err := exact.Marshal(l)
+	if err != nil {
+		return nil, err
+	}
+	body := text[1:] // without the bracket, which the prefix brings
+	out := make([]byte, 0, prefixLength+len(body)+1)
+	out = fmt.Appendf(out, "%s%0*x%s", beforeChecksum, checksumDigits, checksum(body), afterChecksum)
+	return append(append(out, body...), '\n'), nil
+}
+
+// parse reads the text of a line, without its end, into a line or a part of one.
+func parse(text []byte, into any) error {
+	if len(text) < prefixLength || string(text[:len(beforeChecksum)]) != beforeChecksum {
+		return errors.New("no line of a ledger")
+	}
+	body := text[prefixLength:]
+	digits := string(text[len(beforeChecksum) : len(beforeChecksum)+checksumDigits])
+	want, err := strconv.ParseUint(digits, 16, 32)
+	if err != nil || string(text[len(beforeChecksum)+checksumDigits:prefixLength]) != afterChecksum {
+		return errors.New("no checksum")
+	}
+	if got := checksum(body); got != uint32(want) {
+		return fmt.Errorf("checksum is %08x, not %s", got, digits)
+	}
+	return exact.Unmarshal(append([]byte{'{'}, body...), into)
+}
