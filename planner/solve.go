@@ -94,8 +94,9 @@ func adopt(c *cycle) error {
 	for i, u := range s.Quotas {
 		d.Quotas = append(d.Quotas, quotaUse(c.problem.Quotas[i], u))
 	}
+	d.Plans = make([]WorkloadPlan, len(s.Allocations))
 	for i := range s.Allocations {
-		d.Plans = append(d.Plans, c.workloadPlan(i, &s.Allocations[i]))
+		d.Plans[i] = c.workloadPlan(i, &s.Allocations[i])
 	}
 	c.adoptPolicies()
 	c.reportSolved(c.result)
@@ -108,10 +109,9 @@ func (c *cycle) workloadPlan(i int, a *optimizer.Allocation) WorkloadPlan {
 		Served: c.fleet.Workloads[i].ArrivalRate - queueing.Rate(a.Unmet),
 		Held:   c.held[i],
 	}
+	plan.Variants = make([]VariantPlan, len(a.Replicas))
 	for j, r := range a.Replicas {
-		plan.Variants = append(plan.Variants, VariantPlan{
-			Size: c.sizes[i][j], Replicas: r, MarginalPrice: a.MarginalPrice[j], Wanted: sum(r),
-		})
+		plan.Variants[j] = VariantPlan{Size: c.sizes[i][j], Replicas: r, MarginalPrice: a.MarginalPrice[j], Wanted: sum(r)}
 	}
 	plan.route(&c.fleet.Workloads[i], a.ShapeShares)
 	return plan
