@@ -7,7 +7,7 @@ import (
 )
 
 // Config says how demand is remembered and predicted. Every field that is 0 has its
-// default.
+// default; what Validate refuses must not be used.
 type Config struct {
 	// Slot is the step of time: samples are averaged over it, and bands hold for
 	// averages over it. From a minute to an hour, and a part of a day. It must not be

@@ -17,7 +17,9 @@ type Day struct {
 // slotOf returns the number of the slot that a time lies in, since the year 1, which
 // began on a Monday.
 func slotOf(at time.Time, slot time.Duration) int64 {
-	return (at.Unix() - time.Time{}.Unix()) / int64(slot/time.Second)
+	seconds := at.Unix() - time.Time{}.Unix()
+	rest := time.Duration(seconds%int64(day/time.Second))*time.Second + time.Duration(at.Nanosecond())
+	return seconds/int64(day/time.Second)*perDay(slot) + int64(rest/slot)
 }
 
 func perDay(slot time.Duration) int64 { return int64(day / slot) }

@@ -25,6 +25,18 @@ func TestSmallestIsThatOfSorting(t *testing.T) {
 	}
 }
 
+func TestSlotsDivideDays(t *testing.T) {
+	monday := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	for _, slot := range []time.Duration{time.Minute, 67500 * time.Millisecond, 5 * time.Minute, time.Hour} {
+		first := slotOf(monday, slot)
+		assert.Zero(t, first%perDay(slot))
+		assert.Zero(t, first/perDay(slot)%7, "weeks begin on Monday")
+		assert.Equal(t, first-1, slotOf(monday.Add(-1), slot))
+		assert.Equal(t, first+17, slotOf(monday.Add(18*slot-1), slot))
+		assert.Equal(t, first+18, slotOf(monday.Add(18*slot), slot))
+	}
+}
+
 // One more error is below the k-th of n with probability k/(n+1).
 func TestQuantileAmong(t *testing.T) {
 	for n := 1; n < 300; n++ {

@@ -67,10 +67,10 @@ func (c Config) Predict(s State, now time.Time) Prediction {
 // was expected before and after that slot in proportion, moved by what is seen of it.
 // For the last value this is the mean over one slot that slides along with time.
 func (k *Models) point(share, mean float64) float64 {
-	follow := k.Method.gain() * share
+	shown := share
 	if k.Gap > 0 {
 		// What the last closed slot says is out of date.
-		follow = 1
+		shown = 1
 	}
-	return max(0, (1-share)*k.Due+share*k.Beyond+follow*(mean-k.Near))
+	return max(0, (1-share)*k.Due+share*k.Beyond+k.Method.gain()*shown*(mean-k.Near))
 }
