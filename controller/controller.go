@@ -37,6 +37,10 @@ type Config struct {
 	Actuator Actuator
 	// Ledger is nil where none is kept.
 	Ledger Ledger
+	// History remembers what is decided, and Pauses are the workloads that people hold; nil
+	// where there is nobody to see and to speak.
+	History *History
+	Pauses  *Pauses
 	// Memory and Sequence are those of the last entry of a ledger that is continued.
 	Memory   planner.Memory
 	Sequence uint64
@@ -79,6 +83,9 @@ func (c *Controller) Tick(ctx context.Context, now time.Time, stop func() bool) 
 	}
 	now = now.UTC().Round(0) // what a ledger keeps of a time
 	entry := Entry{Snapshot: planner.Snapshot{Now: now, Fleet: fleet, Observations: observations}}
+	if c.config.Pauses != nil {
+		entry.Snapshot.Paused = c.config.Pauses.At(now)
+	}
 	decision, memory, err := c.config.Planner.Plan(entry.Snapshot, c.memory, stop)
 	if err != nil {
 		return Entry{}, fmt.Errorf("controller: plan: %w", err)
@@ -107,6 +114,9 @@ func (c *Controller) checkpoint() error {
 }
 
 func (c *Controller) record(e Entry) error {
+	if c.config.History != nil {
+		c.config.History.Add(e)
+	}
 	if c.config.Ledger == nil {
 		return nil
 	}

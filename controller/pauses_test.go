@@ -1,0 +1,54 @@
+package controller_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/optimizer/lp"
+	"github.com/poolwright/poolwright/planner"
+)
+
+func TestPauses(t *testing.T) {
+	var p controller.Pauses
+	now := time.Unix(100, 0)
+	assert.Empty(t, p.At(now))
+	p.Pause(planner.Pause{Workload: "b", Reason: "first"})
+	p.Pause(planner.Pause{Workload: "a", Reason: "short", Until: now.Add(time.Minute)})
+	p.Pause(planner.Pause{Workload: "b", Reason: "second"})
+	assert.Equal(t, []planner.Pause{
+		{Workload: "a", Reason: "short", Until: now.Add(time.Minute)}, {Workload: "b", Reason: "second"},
+	}, p.At(now))
+	assert.Equal(t, []planner.Pause{{Workload: "b", Reason: "second"}}, p.At(now.Add(time.Minute)))
+
+	_, ok := p.Resume("a")
+	assert.False(t, ok, "it has ended by itself")
+	ended, ok := p.Resume("b")
+	assert.True(t, ok)
+	assert.Equal(t, "second", ended.Reason)
+	assert.Empty(t, p.At(now))
+}
+
+// A paused workload keeps its replicas until it is resumed, or until its pause ends.
+func TestTickHoldsPausedWorkloads(t *testing.T) {
+	w := &world{fleet: moving(), observations: fresh(15)}
+	pauses := &controller.Pauses{}
+	c := controller.New(controller.Config{
+		Planner: planner.New(lp.Simplex()), Catalog: w, Observer: w, Actuator: w, Pauses: pauses,
+	})
+	tick := func(now time.Time) []planner.Change {
+		e, err := c.Tick(t.Context(), now, nil)
+		require.NoError(t, err)
+		return e.Decision.Changes
+	}
+	pauses.Pause(planner.Pause{Workload: "chat", Reason: "incident 12"})
+	assert.Empty(t, tick(time.Unix(0, 0)))
+	pauses.Resume("chat")
+	assert.NotEmpty(t, tick(time.Unix(15, 0)))
+	pauses.Pause(planner.Pause{Workload: "chat", Reason: "incident 13", Until: time.Unix(45, 0)})
+	assert.Empty(t, tick(time.Unix(30, 0)))
+	assert.NotEmpty(t, tick(time.Unix(45, 0)))
+}
