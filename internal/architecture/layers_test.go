@@ -26,7 +26,7 @@ var layers = []layer{
 	{folder: "forecast", core: true},
 	{folder: "policy", core: true},
 	{folder: "policy/hpa", core: true},
-	{folder: "policy/knative", core: true, may: []string{"policy"}},
+	{folder: "policy/knative", core: true},
 	{folder: "policy/kthena", core: true, may: []string{"policy"}},
 	{folder: "optimizer/lp", core: true},
 	{folder: "optimizer", core: true, may: []string{"internal/parallel", "optimizer/lp", "queueing"}},
