@@ -124,12 +124,18 @@ func (w *world) meddle(t *testing.T) {
 }
 
 // run writes cycles of a world into a ledger.
-func run(t *testing.T, w *world, to *ledger.Writer, from uint64, cycles int, step time.Duration) {
+func run(t *testing.T, w *world, to controller.Ledger, from uint64, cycles int, step time.Duration) []controller.Entry {
 	t.Helper()
-	c := controller.New(controller.Config{
-		Planner: planner.New(lp.Simplex()), Catalog: w, Observer: w, Actuator: w, Ledger: to, Sequence: from,
-	})
-	for n := range cycles {
+	return goOn(t, w, controller.Config{Ledger: to, Sequence: from}, cycles, step)
+}
+
+// goOn runs cycles of a world with what a controller already knows.
+func goOn(t *testing.T, w *world, config controller.Config, cycles int, step time.Duration) []controller.Entry {
+	t.Helper()
+	config.Planner, config.Catalog, config.Observer, config.Actuator = planner.New(lp.Simplex()), w, w, w
+	c := controller.New(config)
+	var entries []controller.Entry
+	for n := config.Sequence; n < config.Sequence+uint64(cycles); n++ {
 		if n%100 == 77 {
 			w.meddle(t)
 		}
@@ -139,9 +145,11 @@ func run(t *testing.T, w *world, to *ledger.Writer, from uint64, cycles int, ste
 		}
 		entry, err := c.Tick(t.Context(), w.Now(), stop)
 		require.NoError(t, err)
-		require.Equal(t, from+uint64(n)+1, entry.Sequence)
+		require.Equal(t, n+1, entry.Sequence)
 		require.NoError(t, w.Advance(w.Now().Add(step)))
+		entries = append(entries, entry)
 	}
+	return entries
 }
 
 // origin is that of every ledger here.
