@@ -3,6 +3,8 @@ package optimizer
 import (
 	"fmt"
 	"slices"
+
+	"github.com/poolwright/poolwright/internal/parallel"
 )
 
 // tolerance is the relative accuracy of demands, the budget and proofs.
@@ -42,37 +44,58 @@ func (p *Problem) Evaluate(replicas [][][]int) (Evaluation, error) {
 		ShapeShares: make([][][]float64, len(p.Workloads)),
 		Shortfall:   make([]int, len(p.Workloads)),
 	}
+	parts := make([]evaluationPart, parallel.Count(len(p.Workloads), evaluationBlock))
+	parallel.Blocks(len(p.Workloads), evaluationBlock, func(block, from, to int) {
+		for i := from; i < to; i++ {
+			parts[block].add(p, &e, i, replicas[i])
+		}
+	})
 	var prices, costs []float64
-	var counts []int
-	for i := range p.Workloads {
-		w := &p.Workloads[i]
-		counts = appendTotals(counts[:0], replicas[i])
-		for j := range w.Variants {
-			v := &w.Variants[j]
-			for k, n := range replicas[i][j] {
-				if n == 0 {
-					continue
-				}
-				prices = append(prices, float64(n)*v.Placements[k].PricePerHour)
-				if change := v.Placements[k].change; change != 0 {
-					costs = append(costs, float64(n)*change)
-				}
-			}
-			if cost := v.Switching(counts[j]); cost != 0 {
-				costs = append(costs, cost)
-			}
-		}
-		e.Unmet[i], e.ShapeShares[i] = w.serve(counts)
-		if w.Penalized && e.Unmet[i] > 0 {
-			costs = append(costs, w.UnmetPenalty*e.Unmet[i])
-		}
-		e.Shortfall[i] = w.shortfall(counts)
-		e.Violations = append(e.Violations, w.violations(counts)...)
+	for k := range parts {
+		prices, costs = append(prices, parts[k].prices...), append(costs, parts[k].costs...)
+		e.Violations = append(e.Violations, parts[k].violations...)
 	}
 	e.PricePerHour = sum(prices)
 	e.Objective = sum(append(costs, prices...))
 	p.evaluateLimits(replicas, &e)
 	return e, nil
+}
+
+// evaluationBlock is the number of workloads that are evaluated together.
+const evaluationBlock = 64
+
+// evaluationPart is the evaluation of a block of workloads.
+type evaluationPart struct {
+	prices, costs []float64
+	violations    []error
+	counts        []int // scratch
+}
+
+// add evaluates workload i.
+func (part *evaluationPart) add(p *Problem, e *Evaluation, i int, replicas [][]int) {
+	w := &p.Workloads[i]
+	part.counts = appendTotals(part.counts[:0], replicas)
+	for j := range w.Variants {
+		v := &w.Variants[j]
+		for k, n := range replicas[j] {
+			if n == 0 {
+				continue
+			}
+			part.prices = append(part.prices, float64(n)*v.Placements[k].PricePerHour)
+			if change := v.Placements[k].change; change != 0 {
+				part.costs = append(part.costs, float64(n)*change)
+			}
+		}
+		if cost := v.Switching(part.counts[j]); cost != 0 {
+			part.costs = append(part.costs, cost)
+		}
+	}
+	e.Unmet[i], e.ShapeShares[i] = w.serve(part.counts)
+	if w.Penalized && e.Unmet[i] > 0 {
+		part.costs = append(part.costs, w.UnmetPenalty*e.Unmet[i])
+	}
+	e.Shortfall[i] = w.shortfall(part.counts)
+	part.violations = append(part.violations, w.violations(part.counts)...)
 }
 
 func (p *Problem) checkShape(replicas [][][]int) error {

@@ -165,7 +165,11 @@ func (f *filler) serve(i int) {
 // addMore serves what no single replica does, where several together do. The rates left are only
 // about right then, so what comes of it is checked.
 func (f *filler) addMore(i int) {
-	w, before := &f.problem.Workloads[i], f.plan.unmet[i]
+	w, before, room := &f.problem.Workloads[i], f.plan.unmet[i], false
+	f.choices(i, func(choice, int) { room = true })
+	if !room {
+		return
+	}
 	added := f.addWhole(i, f.left(i))
 	f.plan.unmet[i] = w.Unmet(f.room.Counts(i))
 	cost := 0.0
@@ -219,11 +223,15 @@ func (f *filler) addSingle(i int) {
 		number, after, least := 0, 0.0, math.Inf(1)
 		f.choices(i, func(c choice, room int) {
 			n := f.alike(c, min(room, w.used(c.variant, f.plan.unmet[i])))
+			cost := f.cost(c, n)
+			if rate := cost / f.plan.unmet[i]; rate >= least || !w.worth(rate) {
+				return // even if it served all
+			}
 			counts[c.variant] += n
 			unmet := w.Unmet(counts)
 			counts[c.variant] -= n
 			served := f.plan.unmet[i] - unmet
-			if rate := f.cost(c, n) / served; served > tolerance*w.Demand && rate < least && w.worth(rate) {
+			if rate := cost / served; served > tolerance*w.Demand && rate < least && w.worth(rate) {
 				best, number, after, least = c, n, unmet, rate
 			}
 		})

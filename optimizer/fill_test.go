@@ -89,3 +89,38 @@ func checkServed(t *testing.T, p *Problem, s *Solution, name string) {
 		}
 	}
 }
+
+// A search stopped before it began plans all the same, and proves what serving costs at least.
+func TestStoppedAtOnce(t *testing.T) {
+	for kind := looseFleet; kind <= nodeFleet; kind++ {
+		p := randomFleet(uint64(kind)+60, kind, 200, 4)
+		s := solve(t, p, Options{Stop: func() bool { return true }})
+		checkSolution(t, p, s)
+		if s.Effort != 0 || !s.Stopped || s.Proof == Optimal {
+			t.Errorf("%v: effort %d, stopped %v, proof %v", kind, s.Effort, s.Stopped, s.Proof)
+		}
+		if kind == looseFleet && (s.Demand != Served || s.Gap > 0.5) {
+			t.Errorf("%v: demand %v, gap %v", kind, s.Demand, s.Gap)
+		}
+	}
+}
+
+// The bound of a search that is stopped anywhere holds for the best plan.
+func TestStoppedBoundsHold(t *testing.T) {
+	for _, kind := range []fleetKind{tightFleet, penalizedFleet, budgetFleet} {
+		p := randomFleet(7, kind, 40, 4)
+		best := solve(t, p, Options{RelativeGap: 1e-3})
+		last := 0.0
+		for calls := range 400 {
+			left := calls
+			s := solve(t, p, Options{RelativeGap: 1e-3, Stop: func() bool { left--; return left < 0 }})
+			if len(s.Levels) == 0 && len(best.Levels) == 0 && s.Bound > best.Objective*(1+1e-9) {
+				t.Fatalf("%v after %d calls: bound %v, a plan costs %v", kind, calls, s.Bound, best.Objective)
+			}
+			last = s.Bound
+		}
+		if last == 0 {
+			t.Errorf("%v: no bound", kind)
+		}
+	}
+}

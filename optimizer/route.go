@@ -154,6 +154,11 @@ func (r *routeProgram) solve(p *lp.Problem) []float64 {
 // balance serves everything at the least utilization of the busiest variant. served is
 // false if that is above 1.
 func (r *routeProgram) balance() (shares [][]float64, served bool) {
+	if few := running(r.replicas); !r.paired && len(few) == 1 {
+		return r.balanceOne(few[0])
+	} else if !r.paired && len(few) == 2 {
+		return r.balanceTwo(few[0], few[1])
+	}
 	p := r.linear(r.replicas)
 	shapes := len(r.rates)
 	utilization := lp.Column{Cost: 1, Upper: 1 + tolerance}
@@ -171,6 +176,9 @@ func (r *routeProgram) balance() (shares [][]float64, served bool) {
 
 // serveMost leaves the least unserved.
 func (r *routeProgram) serveMost(replicas []float64) (unmet float64, shares [][]float64) {
+	if few := running(replicas); !r.paired && len(few) == 1 {
+		return r.serveMostOne(few[0], replicas[few[0]])
+	}
 	p := r.linear(replicas)
 	first := len(p.Columns)
 	for s, rate := range r.rates {

@@ -69,7 +69,10 @@ func (s *solver) stages() {
 	for _, priority := range priorities {
 		all.settled[priority] = 0
 	}
-	if s.run(all, true); s.plan != nil {
+	if s.budget.spend(0) {
+		s.run(all, true)
+	}
+	if s.plan != nil {
 		return
 	}
 	s.plan = fill(&s.canonical.Problem, nil)
