@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/poolwright/poolwright/calibration"
 	"github.com/poolwright/poolwright/optimizer"
@@ -136,13 +137,11 @@ func learns(v calibration.Verdict) bool { return v == calibration.Used || v == c
 
 // replace puts in what is remembered of a variant.
 func (m *WorkloadMemory) replace(v VariantMemory) {
-	variants := append([]VariantMemory(nil), m.Variants...)
-	for k := range variants {
-		if variants[k].Name == v.Name {
-			variants[k] = v
-			m.Variants = variants
-			return
-		}
+	variants := slices.Clone(m.Variants)
+	if k := slices.IndexFunc(variants, func(old VariantMemory) bool { return old.Name == v.Name }); k >= 0 {
+		variants[k] = v
+	} else {
+		variants = append(variants, v)
 	}
-	m.Variants = append(variants, v)
+	m.Variants = variants
 }

@@ -252,7 +252,7 @@ func (o *ordering) change(m *move) {
 	w := &o.fleet.Workloads[m.workload]
 	v, plan := &w.Variants[m.variant], &o.decision.Plans[m.workload]
 	if m.now != m.goal {
-		o.decision.Plans[m.workload].Conditions = append(plan.Conditions, Condition{
+		plan.Conditions = append(plan.Conditions, Condition{
 			Type: Waiting, Message: fmt.Sprintf("%s: %d of %d replicas: %s", v.Name, m.now, m.goal, m.because),
 		})
 	}

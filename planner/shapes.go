@@ -207,7 +207,7 @@ func (w *Workload) routed(shares []float64) queueing.Shape {
 // station is a replica of a variant under the requests that it gets; nil without a
 // profile.
 func (c *cycle) station(i, j int, v *VariantPlan) *queueing.Station {
-	if made := c.stations[i]; made != nil && made[j] != nil {
+	if made := c.stations[i]; j < len(made) && made[j] != nil {
 		return made[j]
 	}
 	w := &c.fleet.Workloads[i]

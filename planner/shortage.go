@@ -67,7 +67,7 @@ func (c *cycle) useless(i int) string {
 // stops names what stops one more replica of a variant in the first of its pools, or is
 // empty where one fits in some pool.
 func (c *cycle) stops(i, j int) string {
-	if c.permitted != nil && !c.permitted[i].more(j, c.decision.Plans[i].Variants[j].Total()) {
+	if i < len(c.permitted) && !c.permitted[i].more(j, c.decision.Plans[i].Variants[j].Total()) {
 		return "policy"
 	}
 	first := ""
