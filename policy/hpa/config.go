@@ -9,7 +9,8 @@ type Config struct {
 	MinReplicas int32
 	// MaxReplicas ≥ 1, and ≥ MinReplicas.
 	MaxReplicas int32
-	// Metrics are what to follow, at least one; the largest proposal wins.
+	// Metrics are what to follow; the largest proposal wins. Without any, [Decide] leaves
+	// replicas as they are, and [Permit] follows what it is told.
 	Metrics []Metric
 	// Behavior limits how fast replicas change; nil leaves the controller's own limits:
 	// at most max(2·current, 4) replicas, and the downscale stabilization.

@@ -29,7 +29,6 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 	for want, spoil := range map[string]func(*hpa.Config){
 		"minReplicas: -1 < 0":                                   func(c *hpa.Config) { c.MinReplicas = -1 },
 		"maxReplicas: 1 is less than minReplicas 2":             func(c *hpa.Config) { c.MaxReplicas = 1 },
-		"metrics: at least one is needed":                       func(c *hpa.Config) { c.Metrics = nil },
 		"metrics: minReplicas 0 needs an Object or External":    func(c *hpa.Config) { c.MinReplicas = 0 },
 		"metrics[0].type: unknown source 9":                     func(c *hpa.Config) { c.Metrics[0].Source = 9 },
 		"metrics[0].name: is empty":                             func(c *hpa.Config) { c.Metrics[0].Name = "" },

@@ -1,5 +1,7 @@
 package hpa
 
+import "time"
+
 // Condition is one thing that an autoscaler says about itself. The zero value is that
 // it says nothing.
 type Condition struct {
@@ -12,8 +14,8 @@ type Condition struct {
 type Decision struct {
 	// Replicas is what to scale to; those that there are where nothing is to change.
 	Replicas int32
-	// Wanted is what metrics ask for, and Stabilized what is left of that once recent
-	// recommendations were heard. Both are Replicas where no metric was asked.
+	// Wanted is what metrics or a plan ask for, and Stabilized what is left of that once
+	// recent recommendations were heard. Both are Replicas where none was asked.
 	Wanted, Stabilized int32
 	// AbleToScale says whether recent recommendations agree, ScalingActive whether
 	// metrics do give a number, ScalingLimited which limit binds.
@@ -26,32 +28,51 @@ type Decision struct {
 
 // Decide returns what to do, and what to remember. The configuration must be valid.
 func Decide(c *Config, h History, in Input) (Decision, History) {
-	current := in.Replicas
+	d, h, decided := c.begin(h, in.Now, in.Replicas)
+	switch {
+	case decided:
+		return d, h
+	case in.Selector != 0:
+		d.ScalingActive = Condition{in.Selector, false}
+		return d.all(in.Replicas), h
+	}
+	d.Proposals = c.proposals(&in)
+	asked := combine(d.Proposals, in.Replicas)
+	if asked.hold {
+		d.ScalingActive = Condition{asked.invalid.Metric.Source.failed(), false}
+		return d.all(in.Replicas), h
+	}
+	d.ScalingActive = Condition{ValidMetricFound, true}
+	d.Largest, d.Wanted = asked.by, asked.Replicas
+	return c.normalize(d, h, in.Now, in.Replicas)
+}
+
+// Permit is Decide for replicas that something else than metrics asks for: a plan.
+func Permit(c *Config, h History, now time.Time, current, wanted int32) (Decision, History) {
+	d, h, decided := c.begin(h, now, current)
+	if decided {
+		return d, h
+	}
+	d.Wanted = wanted
+	return c.normalize(d, h, now, current)
+}
+
+// begin decides what needs no metric.
+func (c *Config) begin(h History, now time.Time, current int32) (Decision, History, bool) {
 	if len(h.Recommendations) == 0 {
-		h.Recommendations = []Recommendation{{At: instant(in.Now), Replicas: current}}
+		h.Recommendations = []Recommendation{{At: instant(now), Replicas: current}}
 	}
 	d := Decision{AbleToScale: Condition{SucceededGetScale, true}}
 	switch {
 	case current == 0 && c.MinReplicas != 0:
 		d.ScalingActive = Condition{ScalingDisabled, false}
-		return d.all(current), h
+		return d.all(current), h, true
 	case current > c.MaxReplicas:
-		return d.all(c.MaxReplicas), h
+		return d.all(c.MaxReplicas), h, true
 	case current < c.MinReplicas:
-		return d.all(c.MinReplicas), h
-	case in.Selector != 0:
-		d.ScalingActive = Condition{in.Selector, false}
-		return d.all(current), h
+		return d.all(c.MinReplicas), h, true
 	}
-	d.Proposals = c.proposals(&in)
-	asked := combine(d.Proposals, current)
-	if asked.hold {
-		d.ScalingActive = Condition{asked.invalid.Metric.Source.failed(), false}
-		return d.all(current), h
-	}
-	d.ScalingActive = Condition{ValidMetricFound, true}
-	d.Largest, d.Wanted = asked.by, asked.Replicas
-	return c.normalize(d, h, &in)
+	return d, h, false
 }
 
 func (d Decision) all(replicas int32) Decision {
@@ -73,17 +94,17 @@ func (c *Config) proposals(in *Input) []Proposal {
 }
 
 // normalize makes of what metrics ask for what is permitted.
-func (c *Config) normalize(d Decision, h History, in *Input) (Decision, History) {
+func (c *Config) normalize(d Decision, h History, now time.Time, current int32) (Decision, History) {
 	var out limited
 	reason := ScaleDownStabilized
 	if b := c.Behavior; b == nil {
-		d.Stabilized, h.Recommendations = stabilizeDown(h.Recommendations, in.Now, d.Wanted, c.DownscaleStabilization)
-		out = c.withoutBehavior(in.Replicas, d.Stabilized)
+		d.Stabilized, h.Recommendations = stabilizeDown(h.Recommendations, now, d.Wanted, c.DownscaleStabilization)
+		out = c.withoutBehavior(current, d.Stabilized)
 	} else {
-		d.Stabilized, h.Recommendations = stabilize(h.Recommendations, in.Now, in.Replicas, d.Wanted,
+		d.Stabilized, h.Recommendations = stabilize(h.Recommendations, now, current, d.Wanted,
 			b.ScaleUp.StabilizationWindow, b.ScaleDown.StabilizationWindow)
-		out = c.withBehavior(&h, in.Now, in.Replicas, d.Stabilized)
-		reason = held(in.Replicas, d.Wanted)
+		out = c.withBehavior(&h, now, current, d.Stabilized)
+		reason = held(current, d.Wanted)
 	}
 	d.AbleToScale = Condition{ReadyForNewScale, true}
 	if d.Stabilized != d.Wanted {

@@ -98,6 +98,28 @@ func TestOnlyChangesThatWereMadeLimitTheNext(t *testing.T) {
 	assert.Empty(t, h.Ups, "the history before is as it was")
 }
 
+func TestPermitIsDecideWithoutMetrics(t *testing.T) {
+	c := ofQueue()
+	without := c
+	without.Metrics = nil
+	require.NoError(t, without.Validate())
+	var asked, told hpa.History
+	a := arbitrary{rand.New(rand.NewPCG(3, 1))}
+	replicas := int32(3)
+	for i := range 300 {
+		now := start.Add(time.Duration(i) * 15 * time.Second)
+		requests := a.Int64N(200)
+		byMetrics, next := hpa.Decide(&c, asked, queue(now, replicas, requests))
+		byPlan, nextTold := hpa.Permit(&without, told, now, replicas, byMetrics.Wanted)
+		require.Equal(t, byMetrics.Replicas, byPlan.Replicas)
+		require.Equal(t, byMetrics.ScalingLimited, byPlan.ScalingLimited)
+		require.Equal(t, next, nextTold)
+		asked, told, replicas = next, nextTold, byMetrics.Replicas
+	}
+	d, _ := hpa.Decide(&without, told, queue(start.Add(time.Hour), 5, 0))
+	assert.EqualValues(t, 5, d.Replicas, "without metrics nothing is decided")
+}
+
 func TestDisabledDirectionStays(t *testing.T) {
 	c := ofQueue()
 	c.DownscaleStabilization = 0

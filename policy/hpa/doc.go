@@ -2,7 +2,8 @@
 //
 // It is the arithmetic of autoscaling/v2 in Kubernetes 1.34 as pure functions:
 // [Decide] takes a [Config], what was observed and a [History], and returns a
-// [Decision] with its reasons and the history that follows. A caller that carried the
+// [Decision] with its reasons and the history that follows. [Permit] applies the same
+// bounds, windows and limits to replicas that a plan asks for. A caller that carried the
 // decision out says so with [History.Scaled]; the limits on the speed of scaling
 // count only changes that were made.
 //

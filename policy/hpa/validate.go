@@ -25,8 +25,7 @@ func (c *Config) Validate() error {
 	m.check(c.MinReplicas >= 0, "minReplicas", "%d < 0", c.MinReplicas)
 	m.check(c.MaxReplicas >= 1, "maxReplicas", "%d < 1", c.MaxReplicas)
 	m.check(c.MaxReplicas >= c.MinReplicas, "maxReplicas", "%d is less than minReplicas %d", c.MaxReplicas, c.MinReplicas)
-	m.check(len(c.Metrics) > 0, "metrics", "at least one is needed")
-	withoutPods := false
+	withoutPods := len(c.Metrics) == 0
 	for i, metric := range c.Metrics {
 		metric.validate(&m, fmt.Sprintf("metrics[%d]", i))
 		withoutPods = withoutPods || metric.Source == Object || metric.Source == External

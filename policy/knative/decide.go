@@ -118,6 +118,20 @@ func Decide(c *Config, h History, now time.Time, ready int) (Decision, History) 
 	return d, h
 }
 
+// Permit is Decide for replicas that a plan asks for: it takes them for the load of every
+// second since the last plan, in units of the target.
+func Permit(c *Config, h History, now time.Time, ready, wanted int) (Decision, History) {
+	h = h.Clone()
+	from := now.Unix()
+	if h.Stable.started() {
+		from = max(h.Stable.Last+1, from-int64(c.stableSeconds())+1)
+	}
+	for at := from; at <= now.Unix(); at++ {
+		h.record(c, at, float64(wanted)*c.Target)
+	}
+	return Decide(c, h, now, ready)
+}
+
 func (c *Config) clamp(replicas int) int {
 	if c.MaxReplicas > 0 {
 		replicas = min(replicas, c.MaxReplicas)

@@ -6,6 +6,8 @@
 // the much shorter panic window asks for a multiple of the replicas that there are, it
 // counts as well, and nothing shrinks.
 //
+// [Permit] takes what a plan asks for in place of load.
+//
 // A decision without any load recorded within the stable window holds replicas as they
 // are. What is beside the arithmetic is left to others: the activator, the grace
 // period before the last replica goes, and activation scale.

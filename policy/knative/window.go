@@ -20,6 +20,9 @@ type Window struct {
 	Total float64
 }
 
+// started tells whether there ever was load.
+func (w *Window) started() bool { return len(w.Seconds) > 0 }
+
 // place returns where a time is in the ring.
 func (w *Window) place(at int64) int {
 	n := int64(len(w.Seconds))
@@ -60,7 +63,7 @@ func (w *Window) clear(place int) {
 // in; false if there was none.
 func (w *Window) average(at int64) (float64, bool) {
 	length := int64(len(w.Seconds))
-	if length == 0 || at >= w.Last+length {
+	if !w.started() || at >= w.Last+length {
 		return 0, false
 	}
 	total, late := w.Total, max(0, at-w.Last)
@@ -92,12 +95,13 @@ const mostLoad = 1e9
 // Record takes the load of a workload at a time: requests in its replicas, or requests
 // per second. Several in a second add up. What is not in [0, 1e9] is no measurement
 // and left out.
-func (h *History) Record(c *Config, now time.Time, load float64) {
-	if !(load >= 0 && load <= mostLoad) {
-		return
+func (h *History) Record(c *Config, now time.Time, load float64) { h.record(c, now.Unix(), load) }
+
+func (h *History) record(c *Config, at int64, load float64) {
+	if load >= 0 && load <= mostLoad {
+		h.Stable.record(at, c.stableSeconds(), load)
+		h.Panic.record(at, c.panicSeconds(), load)
 	}
-	h.Stable.record(now.Unix(), c.stableSeconds(), load)
-	h.Panic.record(now.Unix(), c.panicSeconds(), load)
 }
 
 // Clone returns a copy that shares nothing.

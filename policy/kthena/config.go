@@ -12,8 +12,9 @@ type Config struct {
 	// TolerancePercent is how far the ratio of a metric to its target may be from 1
 	// without a change, in [0, 100].
 	TolerancePercent int
-	// Metrics are what to follow, at least one, with unique names; the largest
-	// recommendation wins.
+	// Metrics are what to follow, with unique names; the largest recommendation wins.
+	// Without any, [Decide] leaves replicas as they are, and [Permit] follows what it
+	// is told.
 	Metrics  []Metric
 	Readings Readings
 	ScaleUp  Stable

@@ -29,7 +29,6 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 		"maxReplicas: 0 is not in [1, 1000000]":                             func(c *kthena.Config) { c.MaxReplicas = 0 },
 		"maxReplicas: 20 is less than minReplicas 30":                       func(c *kthena.Config) { c.MinReplicas = 30 },
 		"tolerancePercent: 101 is not in [0, 100]":                          func(c *kthena.Config) { c.TolerancePercent = 101 },
-		"metrics: at least one is needed":                                   func(c *kthena.Config) { c.Metrics = nil },
 		"metrics[0].metricName: is empty":                                   func(c *kthena.Config) { c.Metrics[0].Name = "" },
 		`metrics[1].metricName: "num_requests_waiting" is there twice`:      func(c *kthena.Config) { c.Metrics = append(c.Metrics, c.Metrics[0]) },
 		"metrics[0].targetValue: +Inf is not in":                            func(c *kthena.Config) { c.Metrics[0].Target = math.Inf(1) },

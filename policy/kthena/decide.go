@@ -1,12 +1,15 @@
 package kthena
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Decision is what the autoscaler does, and why.
 type Decision struct {
 	// Replicas is what to scale to; those that there are where nothing is to change.
 	Replicas int
-	// Recommended is what metrics ask for, within bounds.
+	// Recommended is what metrics or a plan ask for, within bounds.
 	Recommended int
 	// Skipped is that too little is known to decide; nothing was remembered then.
 	Skipped bool
@@ -38,21 +41,37 @@ func (d *Decision) then(reason Reason, after int) {
 
 // Decide returns what to do, and what to remember. The configuration must be valid.
 func Decide(c *Config, h History, in Input) (Decision, History) {
-	current := in.Replicas
 	asked := c.recommendAll(&in)
-	d := Decision{
-		Replicas: asked.replicas, Recommended: asked.replicas, Skipped: asked.skip,
-		Steps: []Step{{Reason: asked.reason, Before: current, After: asked.replicas}},
-	}
 	if asked.skip {
-		return d, h
+		return Decision{Skipped: true}.after(in.Replicas, asked), h
 	}
+	return c.follow(h, in.Now, in.Replicas, asked)
+}
+
+// Permit is Decide for replicas that something else than metrics asks for: a plan.
+func Permit(c *Config, h History, now time.Time, current, wanted int) (Decision, History) {
+	asked, outside := c.outside(current)
+	if !outside {
+		asked = recommendation{replicas: c.clamp(wanted), reason: PlanAsked}
+	}
+	return c.follow(h, now, current, asked)
+}
+
+// after begins with a recommendation.
+func (d Decision) after(current int, asked recommendation) Decision {
+	d.Replicas, d.Recommended = asked.replicas, asked.replicas
+	d.Steps = []Step{{Reason: asked.reason, Before: current, After: asked.replicas}}
+	return d
+}
+
+// follow corrects a recommendation, and remembers both.
+func (c *Config) follow(h History, now time.Time, current int, asked recommendation) (Decision, History) {
 	h = h.clone()
-	d.Panicking = h.panics(c.Panic, in.Now, current, d.Recommended)
-	for _, step := range c.correct(&h, in.Now, current, d.Recommended, d.Panicking) {
+	d := Decision{Panicking: h.panics(c.Panic, now, current, asked.replicas)}.after(current, asked)
+	for _, step := range c.correct(&h, now, current, d.Recommended, d.Panicking) {
 		d.then(step.reason, step.replicas)
 	}
 	d.then(WithinBounds, c.clamp(d.Replicas))
-	h.record(c, in.Now, d.Recommended, d.Replicas)
+	h.record(c, now, d.Recommended, d.Replicas)
 	return d, h
 }

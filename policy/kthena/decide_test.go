@@ -206,6 +206,9 @@ func FuzzDecide(f *testing.F) {
 				require.Equal(t, replicas, d.Replicas)
 				continue
 			}
+			byPlan, nextTold := kthena.Permit(&c, h, now, replicas, d.Recommended)
+			require.Equal(t, d.Replicas, byPlan.Replicas)
+			require.Equal(t, next, nextTold)
 			want, panics := oracle.decide(&c, now, replicas, d.Recommended)
 			require.Equal(t, want, d.Replicas)
 			require.Equal(t, panics, d.Panicking)

@@ -2,9 +2,9 @@
 // known mistakes.
 //
 // [Decide] recommends replicas by metrics, and corrects the recommendation by panic
-// mode, stabilization windows and rate limits. The two remember different things:
-// windows hold recommendations, rate limits hold what was decided. What was decided
-// lasts until the next decision, so that it counts in a period as long as that one
+// mode, stabilization windows and rate limits. [Permit] corrects what a plan asks for in
+// the same way. Windows remember recommendations, rate limits remember what was decided.
+// That lasts until the next decision, so that it counts in a period as long as that one
 // is recent.
 //
 // With [PerReplica] readings every ready replica counts by itself, and a metric that

@@ -21,6 +21,8 @@ const (
 	OnTarget
 	// MetricsAsked is that metrics ask for it.
 	MetricsAsked
+	// PlanAsked is that a plan asks for it.
+	PlanAsked
 
 	// PanicKept is that a panic does not shrink.
 	PanicKept
@@ -45,6 +47,7 @@ var reasons = [...]struct{ name, words string }{
 	MetricMissing:       {"MetricMissing", "a metric is not known: replicas do not shrink without it"},
 	OnTarget:            {"OnTarget", "metrics are on target"},
 	MetricsAsked:        {"MetricsAsked", "metrics ask for it"},
+	PlanAsked:           {"PlanAsked", "the plan asks for it"},
 	PanicKept:           {"PanicKept", "a panic never shrinks"},
 	PanicLimited:        {"PanicLimited", "a panic may not grow further within its period"},
 	ScaleUpStabilized:   {"ScaleUpStabilized", "recent recommendations were lower"},

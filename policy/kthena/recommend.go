@@ -134,13 +134,21 @@ func (c *Config) clamp(replicas int) int {
 	return min(max(replicas, c.MinReplicas), c.MaxReplicas)
 }
 
+// outside tells whether there are too few or too many replicas to ask for more or less.
+func (c *Config) outside(current int) (recommendation, bool) {
+	switch {
+	case current < c.MinReplicas:
+		return recommendation{replicas: c.MinReplicas, reason: BelowMinimum}, true
+	case current > c.MaxReplicas:
+		return recommendation{replicas: c.MaxReplicas, reason: AboveMaximum}, true
+	}
+	return recommendation{}, false
+}
+
 // recommendAll takes the largest of all metrics.
 func (c *Config) recommendAll(in *Input) recommendation {
-	switch {
-	case in.Replicas < c.MinReplicas:
-		return recommendation{replicas: c.MinReplicas, reason: BelowMinimum}
-	case in.Replicas > c.MaxReplicas:
-		return recommendation{replicas: c.MaxReplicas, reason: AboveMaximum}
+	if out, outside := c.outside(in.Replicas); outside {
+		return out
 	}
 	var largest int
 	known := 0

@@ -31,7 +31,6 @@ func (c *Config) Validate() error {
 	m.within("maxReplicas", c.MaxReplicas, 1, MostReplicas)
 	m.check(c.MaxReplicas >= c.MinReplicas, "maxReplicas", "%d is less than minReplicas %d", c.MaxReplicas, c.MinReplicas)
 	m.within("tolerancePercent", c.TolerancePercent, 0, 100)
-	m.check(len(c.Metrics) > 0, "metrics", "at least one is needed")
 	names := map[string]bool{}
 	for i, metric := range c.Metrics {
 		path := fmt.Sprintf("metrics[%d]", i)
