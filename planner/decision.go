@@ -74,7 +74,8 @@ type WorkloadPlan struct {
 	Expected *Expectation
 	// Conditions are what a person should know of the workload, in the order of their types.
 	Conditions []Condition
-	// Prediction is nil without a profile or traffic.
+	// Prediction is for the traffic served; in the loop for what is expected of it. It is
+	// nil without a profile or traffic.
 	Prediction *Prediction
 	// Binding is what binds, such as ttft.p95 or pool/h100; empty when idle.
 	Binding string

@@ -29,10 +29,14 @@ func predict(c *cycle) error {
 	return nil
 }
 
-// traffic is what the replicas of a plan get: a fleet as it stands gets all of it.
+// traffic is what the replicas of a plan get: a fleet as it stands gets all of it, and
+// that of the loop what is expected, which is less than what it is planned for.
 func (c *cycle) traffic(i int, plan *WorkloadPlan) queueing.Rate {
-	if c.decision.Solution == nil {
+	switch {
+	case c.decision.Solution == nil:
 		return c.fleet.Workloads[i].ArrivalRate
+	case plan.Expected != nil:
+		return min(plan.Served, plan.Expected.Point+plan.Expected.Backlog)
 	}
 	return plan.Served
 }
