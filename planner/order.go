@@ -253,7 +253,7 @@ func (o *ordering) change(m *move) {
 	v, plan := &w.Variants[m.variant], &o.decision.Plans[m.workload]
 	if m.now != m.goal {
 		plan.Conditions = append(plan.Conditions, Condition{
-			Type: Waiting, Message: fmt.Sprintf("%s: %d of %d replicas: %s", v.Name, m.now, m.goal, m.because),
+			Type: Waiting, Message: fmt.Sprintf("%s stays at %d on the way to %d: %s", v.Name, m.now, m.goal, m.because),
 		})
 	}
 	if m.now == m.current {
