@@ -37,8 +37,8 @@ func (p *Problem) Exposure(replicas [][][]int, r *Robustness) (Exposure, error) 
 	e := Exposure{Cost: evaluation.Objective, Outcomes: make([]Outcome, len(r.Scenarios))}
 	probabilities := r.probabilities()
 	var served, unmet, penalties []float64
-	for s := range r.Scenarios {
-		outcome := p.outcome(replicas, r.Scenarios[s].Demand)
+	for s, left := range p.unmetIn(replicas, r.Scenarios) {
+		outcome := p.outcome(left, r.Scenarios[s].Demand)
 		e.Outcomes[s] = outcome
 		if outcome.Total == 0 {
 			served = append(served, probabilities[s])
@@ -52,17 +52,14 @@ func (p *Problem) Exposure(replicas [][][]int, r *Robustness) (Exposure, error) 
 	return e, nil
 }
 
-func (p *Problem) outcome(replicas [][][]int, demand []float64) Outcome {
-	o := Outcome{Unmet: make([]float64, len(p.Workloads))}
+func (p *Problem) outcome(unmet, demand []float64) Outcome {
+	o := Outcome{Unmet: unmet, Demand: sum(demand), Total: sum(unmet)}
 	var penalties []float64
 	for i := range p.Workloads {
-		w := p.Workloads[i]
-		w.Demand = demand[i]
-		o.Unmet[i] = w.Unmet(totals(replicas[i]))
-		if w.Penalized {
-			penalties = append(penalties, w.UnmetPenalty*o.Unmet[i])
+		if w := &p.Workloads[i]; w.Penalized {
+			penalties = append(penalties, w.UnmetPenalty*unmet[i])
 		}
 	}
-	o.Demand, o.Total, o.Penalty = sum(demand), sum(o.Unmet), sum(penalties)
+	o.Penalty = sum(penalties)
 	return o
 }

@@ -261,10 +261,11 @@ func (j *joint) solve(n *jointNode) (err error) {
 	}
 	n.bound = j.ordering.bounds(n.solution)
 	served, demand := 0.0, slices.Clone(n.demand)
+	unmet := j.problem.unmetIn(n.solution.replicas(), j.ladder.scenarios)
 	for s := range j.ladder.scenarios {
 		switch {
 		case n.dropped[s]:
-		case j.serves(n, j.ladder.scenarios[s].Demand):
+		case j.serves(n, j.ladder.scenarios[s].Demand, unmet[s]):
 			served += j.ladder.probabilities[s]
 			raise(demand, j.ladder.scenarios[s].Demand)
 		default:
@@ -277,15 +278,10 @@ func (j *joint) solve(n *jointNode) (err error) {
 }
 
 // serves says whether the plan of a node, without leaving more unmet, serves a
-// demand.
-func (j *joint) serves(n *jointNode, demand []float64) bool {
+// demand of which it leaves unmet.
+func (j *joint) serves(n *jointNode, demand, unmet []float64) bool {
 	for i := range demand {
-		if demand[i] <= n.demand[i] {
-			continue
-		}
-		w, a := j.problem.Workloads[i], &n.solution.Allocations[i]
-		w.Demand = demand[i]
-		if a.Unmet > 0 || w.Unmet(totals(a.Replicas)) > 0 {
+		if demand[i] > n.demand[i] && (n.solution.Allocations[i].Unmet > 0 || unmet[i] > 0) {
 			return false
 		}
 	}

@@ -17,7 +17,7 @@ type RobustSolution struct {
 	Exposure Exposure
 	// Point is the solution for the problem's own demand, and PointExposure what it
 	// leaves unserved: the price of robustness is Exposure.Cost less
-	// PointExposure.Cost. Point is nil if the search was stopped before it.
+	// PointExposure.Cost. Point is nil if the search was stopped before that.
 	Point         *Solution
 	PointExposure Exposure
 }
@@ -56,7 +56,7 @@ func SolveRobust(p *Problem, r *Robustness, o Options) (*RobustSolution, error) 
 	if err != nil {
 		return nil, err
 	}
-	err = out.expose(p, r)
+	err = out.expose(p, r, o.Stop)
 	return out, err
 }
 
@@ -99,15 +99,21 @@ func (s *RobustSolution) addPoint(p *Problem, o Options) (err error) {
 	return err
 }
 
-// expose adds what both plans leave unserved.
-func (s *RobustSolution) expose(p *Problem, r *Robustness) (err error) {
+// expose adds what both plans leave unserved. That of the plan is part of the answer however long it
+// took; the other plan is left out if the caller has stopped.
+func (s *RobustSolution) expose(p *Problem, r *Robustness, stop func() bool) (err error) {
 	if len(r.Scenarios) == 0 {
 		return nil
 	}
 	if s.Exposure, err = p.Exposure(s.Plan.replicas(), r); err != nil {
 		return err
 	}
-	if s.Point != nil {
+	switch {
+	case s.Point == s.Plan:
+		s.PointExposure = s.Exposure
+	case s.Point != nil && stop != nil && stop():
+		s.Point = nil
+	case s.Point != nil:
 		s.PointExposure, err = p.Exposure(s.Point.replicas(), r)
 	}
 	return err
