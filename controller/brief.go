@@ -93,4 +93,4 @@ func fleetBytes(f *planner.Fleet) int {
 }
 
 // sizeOf is the size of so many values of a type.
-func sizeOf[T any](n int) int { return n * int(reflect.TypeFor[T]().Size()) } //nolint:gosec // types are small
+func sizeOf[T any](n int) int { return n * int(reflect.TypeFor[T]().Size()) }

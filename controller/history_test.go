@@ -122,8 +122,9 @@ func TestReadersMissNothing(t *testing.T) {
 	var readers sync.WaitGroup
 	for range 8 {
 		readers.Go(func() {
-			for after := uint64(0); after < last; after++ {
-				if !assert.NoError(t, h.Wait(t.Context(), after)) || !assert.Equal(t, after+1, sequence(h.After(after))) {
+			for after := range uint64(last) {
+				err := h.Wait(t.Context(), after)
+				if !assert.NoError(t, err) || !assert.Equal(t, after+1, sequence(h.After(after))) { //nolint:testifylint // not in the goroutine of the test
 					return
 				}
 			}

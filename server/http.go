@@ -19,7 +19,7 @@ import (
 )
 
 // newHandler serves REST, health, the OpenAPI document and metrics.
-func newHandler(service poolwrightv1.OptimizerServiceServer, health *health.Server, registry *prometheus.Registry) (http.Handler, error) {
+func (s *Server) newHandler(services Services, registry *prometheus.Registry) (http.Handler, error) {
 	gateway := runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, jsonMarshaler),
 		runtime.WithMarshalerOption("application/json", jsonMarshaler),
@@ -27,7 +27,11 @@ func newHandler(service poolwrightv1.OptimizerServiceServer, health *health.Serv
 		runtime.WithErrorHandler(writeError),
 		runtime.WithRoutingErrorHandler(writeRoutingError),
 	)
-	if err := poolwrightv1.RegisterOptimizerServiceHandlerServer(context.Background(), gateway, service); err != nil {
+	err := poolwrightv1.RegisterOptimizerServiceHandlerServer(context.Background(), gateway, services.Optimizer)
+	if err == nil && services.Fleet != nil {
+		err = poolwrightv1.RegisterFleetServiceHandler(context.Background(), gateway, s.conn)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("server: register gateway: %w", err)
 	}
 	duration := promauto.With(registry).NewHistogramVec(prometheus.HistogramOpts{
@@ -36,13 +40,14 @@ func newHandler(service poolwrightv1.OptimizerServiceServer, health *health.Serv
 		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 15),
 	}, []string{"code", "method"})
 
+	answers := recovered(http.MaxBytesHandler(rememberDecodeErrors(knownParameters(gateway)), MaxMessageBytes))
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", promhttp.InstrumentHandlerDuration(duration,
-		recovered(http.MaxBytesHandler(rememberDecodeErrors(gateway), MaxMessageBytes))))
+	mux.Handle("/v1/", promhttp.InstrumentHandlerDuration(duration, answers))
+	mux.Handle(watchPath, answers) // its duration says nothing
 	mux.Handle("GET /openapi.json", fixed("application/json", poolwrightv1.OpenAPI))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.Handle("GET /healthz", fixed("text/plain; charset=utf-8", []byte("ok\n")))
-	mux.Handle("GET /readyz", ready(health))
+	mux.Handle("GET /readyz", ready(s.health))
 	return mux, nil
 }
 
@@ -66,8 +71,12 @@ func writeError(ctx context.Context, mux *runtime.ServeMux, m runtime.Marshaler,
 // say 501.
 func writeRoutingError(ctx context.Context, mux *runtime.ServeMux, m runtime.Marshaler, w http.ResponseWriter, r *http.Request, code int) {
 	if code == http.StatusMethodNotAllowed {
-		w.Header().Set("Allow", http.MethodPost)
-		err := &runtime.HTTPStatusError{HTTPStatus: code, Err: status.Errorf(codes.Unimplemented, "%s is not allowed here: use POST", r.Method)}
+		allowed := http.MethodPost
+		if _, ok := parameters[r.URL.Path]; ok {
+			allowed = http.MethodGet
+		}
+		w.Header().Set("Allow", allowed)
+		err := &runtime.HTTPStatusError{HTTPStatus: code, Err: status.Errorf(codes.Unimplemented, "%s is not allowed here: use %s", r.Method, allowed)}
 		runtime.DefaultHTTPErrorHandler(ctx, mux, m, w, r, err)
 		return
 	}

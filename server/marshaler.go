@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -30,13 +32,43 @@ var (
 // ContentType implements [runtime.Marshaler].
 func (m marshaler) ContentType(any) string { return m.contentType }
 
+// StreamContentType implements [runtime.StreamContentType].
+func (m marshaler) StreamContentType(any) string { return "application/x-ndjson" }
+
 // Marshal implements [runtime.Marshaler].
 func (m marshaler) Marshal(v any) ([]byte, error) {
+	switch v := v.(type) {
+	case proto.Message:
+		return m.marshal(v)
+	case map[string]any: // a message of a stream
+		for key, value := range v {
+			return line(key, value)
+		}
+	case map[string]proto.Message: // its error
+		for key, value := range v {
+			return line(key, value)
+		}
+	}
+	return nil, fmt.Errorf("server: %T is no message", v)
+}
+
+// line is an object with one message, as JSON without line breaks.
+func line(key string, v any) ([]byte, error) {
 	msg, ok := v.(proto.Message)
 	if !ok {
 		return nil, fmt.Errorf("server: %T is no message", v)
 	}
-	return m.marshal(msg)
+	text, err := document.MarshalJSON(msg)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	out.WriteString(`{"` + key + `":`)
+	if err := json.Compact(&out, text); err != nil {
+		return nil, err
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
 }
 
 // Unmarshal implements [runtime.Marshaler]. All mistakes in a request, in its text

@@ -4,20 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"time"
 
 	grpcprometheus "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
+	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
 
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
@@ -28,16 +32,32 @@ const MaxMessageBytes = 32 << 20
 // shutdownGrace is how long calls in flight may take after the end was asked for.
 const shutdownGrace = 10 * time.Second
 
-// Server is the gRPC and the HTTP side of one service.
+// innerBytes is the buffer between gateway and gRPC server.
+const innerBytes = 1 << 20
+
+// Services are what a server answers for.
+type Services struct {
+	Optimizer poolwrightv1.OptimizerServiceServer
+	// Fleet is nil where there is no loop.
+	Fleet poolwrightv1.FleetServiceServer
+}
+
+// Server is the gRPC and the HTTP side of services.
 type Server struct {
 	grpc   *grpc.Server
 	http   *http.Server
 	health *health.Server
+	// inner is where the gateway asks for streams, by conn: they need gRPC.
+	inner *bufconn.Listener
+	conn  *grpc.ClientConn
+	// ending ends with the server's life, and endStreams ends it.
+	ending     context.Context
+	endStreams context.CancelFunc
 }
 
-// New puts a service behind gRPC and REST. Its metrics go to registry, which
+// New puts services behind gRPC and REST. Their metrics go to registry, which
 // /metrics shows.
-func New(service poolwrightv1.OptimizerServiceServer, registry *prometheus.Registry) (*Server, error) {
+func New(services Services, registry *prometheus.Registry) (*Server, error) {
 	metrics := grpcprometheus.NewServerMetrics(grpcprometheus.WithServerHandlingTimeHistogram())
 	if err := registry.Register(metrics); err != nil {
 		return nil, fmt.Errorf("server: register metrics: %w", err)
@@ -45,22 +65,31 @@ func New(service poolwrightv1.OptimizerServiceServer, registry *prometheus.Regis
 	recovered := recovery.WithRecoveryHandler(func(p any) error {
 		return status.Errorf(codes.Internal, "a bug: %v", p)
 	})
-	s := &Server{
-		grpc: grpc.NewServer(
-			grpc.MaxRecvMsgSize(MaxMessageBytes),
-			grpc.ChainUnaryInterceptor(metrics.UnaryServerInterceptor(), recovery.UnaryServerInterceptor(recovered)),
-			grpc.ChainStreamInterceptor(metrics.StreamServerInterceptor(), recovery.StreamServerInterceptor(recovered)),
-		),
-		health: health.NewServer(),
+	s := &Server{health: health.NewServer(), inner: bufconn.Listen(innerBytes)}
+	s.ending, s.endStreams = context.WithCancel(context.Background())
+	s.grpc = grpc.NewServer(
+		grpc.MaxRecvMsgSize(MaxMessageBytes),
+		grpc.ChainUnaryInterceptor(metrics.UnaryServerInterceptor(), recovery.UnaryServerInterceptor(recovered)),
+		grpc.ChainStreamInterceptor(metrics.StreamServerInterceptor(), recovery.StreamServerInterceptor(recovered), s.untilTheEnd),
+	)
+	poolwrightv1.RegisterOptimizerServiceServer(s.grpc, services.Optimizer)
+	if services.Fleet != nil {
+		poolwrightv1.RegisterFleetServiceServer(s.grpc, services.Fleet)
 	}
-	poolwrightv1.RegisterOptimizerServiceServer(s.grpc, service)
 	healthv1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
 	metrics.InitializeMetrics(s.grpc)
 
-	handler, err := newHandler(service, s.health, registry)
+	var err error
+	s.conn, err = grpc.NewClient("passthrough:///inner", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return s.inner.DialContext(ctx) }),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("server: connect gateway: %w", err)
+	}
+	handler, err := s.newHandler(services, registry)
+	if err != nil {
+		return nil, errors.Join(err, s.conn.Close())
 	}
 	s.http = &http.Server{
 		Handler:           handler,
@@ -75,7 +104,14 @@ func New(service poolwrightv1.OptimizerServiceServer, registry *prometheus.Regis
 // finish. It closes the listeners.
 func (s *Server) Serve(ctx context.Context, grpcListener, httpListener net.Listener) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return s.grpc.Serve(grpcListener) })
+	for _, l := range []net.Listener{grpcListener, s.inner} {
+		group.Go(func() error {
+			if err := s.grpc.Serve(l); !errors.Is(err, grpc.ErrServerStopped) { // before it began
+				return err
+			}
+			return nil
+		})
+	}
 	group.Go(func() error {
 		if err := s.http.Serve(httpListener); !errors.Is(err, http.ErrServerClosed) {
 			return err
@@ -91,6 +127,7 @@ func (s *Server) Serve(ctx context.Context, grpcListener, httpListener net.Liste
 
 func (s *Server) shutdown(ctx context.Context) error {
 	s.health.Shutdown()
+	s.endStreams()
 	ctx, cancel := context.WithTimeout(ctx, shutdownGrace)
 	defer cancel()
 	stopped := make(chan struct{})
@@ -105,8 +142,23 @@ func (s *Server) shutdown(ctx context.Context) error {
 		s.grpc.Stop()
 		<-stopped
 	}
-	if err != nil {
+	if err = errors.Join(err, s.conn.Close()); err != nil {
 		return fmt.Errorf("server: shut down: %w", err)
 	}
 	return nil
+}
+
+// untilTheEnd ends streams when the server ends: they would hold it up.
+func (s *Server) untilTheEnd(service any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
+	stop := context.AfterFunc(s.ending, cancel)
+	defer stop()
+	wrapped := middleware.WrapServerStream(stream)
+	wrapped.WrappedContext = ctx
+	err := handle(service, wrapped)
+	if err != nil && ctx.Err() != nil && stream.Context().Err() == nil {
+		return status.Error(codes.Unavailable, "the service ends")
+	}
+	return err
 }

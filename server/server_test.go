@@ -48,7 +48,12 @@ func start(t *testing.T) *running {
 
 func startService(t testing.TB, service poolwrightv1.OptimizerServiceServer) *running {
 	t.Helper()
-	s, err := server.New(service, prometheus.NewRegistry())
+	return startServices(t, server.Services{Optimizer: service}, prometheus.NewRegistry())
+}
+
+func startServices(t testing.TB, services server.Services, registry *prometheus.Registry) *running {
+	t.Helper()
+	s, err := server.New(services, registry)
 	require.NoError(t, err)
 	grpcListener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

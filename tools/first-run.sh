@@ -38,6 +38,17 @@ done
 grep -q 'REST .*http' "$out/serve"
 grep -q ' → ' "$out/serve"
 
+# What the page about the loop tells people to type.
+grep '^curl ' docs/api.md | sed "s#localhost:8080#$http#; s#^curl#curl --fail-with-body#" > "$out/commands"
+while read -r command; do
+  if ! bash -c "$command" < /dev/null > "$out/answer" || [[ ! -s $out/answer ]]; then
+    echo "first-run: docs/api.md: $command" >&2
+    cat "$out/answer" >&2
+    exit 1
+  fi
+done < "$out/commands"
+[[ -s $out/commands ]]
+
 kill -TERM "$server"
 wait "$server" # a graceful end is exit code 0
-echo 'first-run: REST, gRPC and command line gave the same plan'
+echo 'first-run: REST, gRPC and command line gave the same plan, and the loop answered'

@@ -75,7 +75,11 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) erro
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	srv, err := server.New(server.NewOptimizer(p), registry)
+	loop, err := newLoop(c, p, fleet, registry, out)
+	if err != nil {
+		return err
+	}
+	srv, err := server.New(server.Services{Optimizer: server.NewOptimizer(p), Fleet: server.NewFleet(loop.view)}, registry)
 	if err != nil {
 		return err
 	}
@@ -83,11 +87,7 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) erro
 	if err != nil {
 		return err
 	}
-	loop, err := newLoop(c, p, fleet, registry, out)
-	if err != nil {
-		return err
-	}
-	loop.urls = fmt.Sprintf("REST     http://%[1]s/v1/optimize (OpenAPI at http://%[1]s/openapi.json)\nmetrics  http://%[1]s/metrics\ngRPC     %[2]s",
+	loop.urls = fmt.Sprintf("REST     http://%[1]s/v1/optimize, /v1/decisions (OpenAPI at http://%[1]s/openapi.json)\nmetrics  http://%[1]s/metrics\ngRPC     %[2]s",
 		httpListener.Addr(), grpcListener.Addr())
 
 	group, ctx := errgroup.WithContext(ctx)
@@ -127,9 +127,16 @@ type loop struct {
 	config     ServeConfig
 	fleet      *simulation.Fluid
 	controller *controller.Controller
+	view       view
 	metrics    *loopMetrics
 	out        io.Writer
 	urls       string
+}
+
+// view is the loop as people see it and speak to it.
+type view struct {
+	*controller.History
+	*controller.Pauses
 }
 
 // demoMorning is the time of the simulated day at which serve starts.
@@ -146,9 +153,12 @@ func newLoop(c ServeConfig, p *planner.Planner, fleet planner.Fleet, registry *p
 	if err != nil {
 		return nil, err
 	}
+	people := view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}}
 	return &loop{
-		config: c, fleet: fluid, metrics: newLoopMetrics(registry), out: out,
-		controller: controller.New(controller.Config{Planner: p, Catalog: fluid, Observer: fluid, Actuator: fluid}),
+		config: c, fleet: fluid, view: people, metrics: newLoopMetrics(registry), out: out,
+		controller: controller.New(controller.Config{
+			Planner: p, Catalog: fluid, Observer: fluid, Actuator: fluid, History: people.History, Pauses: people.Pauses,
+		}),
 	}, nil
 }
 

@@ -2,12 +2,14 @@ package poolwrightv1_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
@@ -40,13 +42,21 @@ func TestOpenAPISaysWhatItIs(t *testing.T) {
 
 func TestOpenAPIDescribesEveryCall(t *testing.T) {
 	d := openAPI(t)
-	methods := poolwrightv1.File_poolwright_v1_optimizer_service_proto.Services().ByName("OptimizerService").Methods()
-	require.Positive(t, methods.Len())
-	for i := range methods.Len() {
-		rule := proto.GetExtension(methods.Get(i).Options(), annotations.E_Http).(*annotations.HttpRule)
-		path := rule.GetPost()
-		require.NotEmpty(t, path, methods.Get(i).Name())
-		assert.NotEmpty(t, d.Paths[path]["post"].Summary, path)
+	for _, file := range []protoreflect.FileDescriptor{
+		poolwrightv1.File_poolwright_v1_optimizer_service_proto, poolwrightv1.File_poolwright_v1_fleet_service_proto,
+	} {
+		methods := file.Services().Get(0).Methods()
+		require.Positive(t, methods.Len())
+		for i := range methods.Len() {
+			rule := proto.GetExtension(methods.Get(i).Options(), annotations.E_Http).(*annotations.HttpRule)
+			path, method := rule.GetPost(), "post"
+			if path == "" {
+				path, method = rule.GetGet(), "get"
+			}
+			require.NotEmpty(t, path, methods.Get(i).Name())
+			path = strings.ReplaceAll(path, "=**", "")
+			assert.NotEmpty(t, d.Paths[path][method].Summary, path)
+		}
 	}
 }
 
