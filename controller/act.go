@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/poolwright/poolwright/planner"
 )
 
-// act carries out changes, additions first. It drops those whose variant has moved
-// meanwhile, and removals from a workload of which an addition failed: what takes their
+// act carries out changes, additions first. It drops those whose variant has moved or
+// whose workload was paused meanwhile, and removals from a workload of which an addition failed: what takes their
 // place is not on its way.
-func (c *Controller) act(ctx context.Context, changes []planner.Change) ([]Drop, error) {
+func (c *Controller) act(ctx context.Context, now time.Time, changes []planner.Change) ([]Drop, error) {
 	if len(changes) == 0 {
 		return nil, nil
 	}
@@ -19,7 +20,7 @@ func (c *Controller) act(ctx context.Context, changes []planner.Change) ([]Drop,
 	if err != nil {
 		return dropAll(changes, "the fleet could not be read again"), fmt.Errorf("read the fleet again: %w", err)
 	}
-	valid, dropped := revalidate(&fleet, changes)
+	valid, dropped := revalidate(&fleet, c.paused(now), changes)
 	var failures []error
 	failed := make(map[string]bool)
 	apply := func(batch []planner.Change) {
@@ -69,8 +70,12 @@ func additions(changes []planner.Change, add bool) []planner.Change {
 // variantName names a variant of the whole fleet.
 type variantName struct{ workload, variant string }
 
-// revalidate compares changes with the fleet as it is now.
-func revalidate(fleet *planner.Fleet, changes []planner.Change) (valid []planner.Change, dropped []Drop) {
+// revalidate compares changes with the fleet and the pauses as they are now.
+func revalidate(fleet *planner.Fleet, pauses []planner.Pause, changes []planner.Change) (valid []planner.Change, dropped []Drop) {
+	paused := make(map[string]bool)
+	for _, p := range pauses {
+		paused[p.Workload] = true
+	}
 	now := make(map[variantName]int)
 	for i := range fleet.Workloads {
 		w := &fleet.Workloads[i]
@@ -83,6 +88,8 @@ func revalidate(fleet *planner.Fleet, changes []planner.Change) (valid []planner
 		switch {
 		case !ok:
 			dropped = append(dropped, Drop{Change: change, Reason: "it is gone"})
+		case paused[change.Workload]:
+			dropped = append(dropped, Drop{Change: change, Reason: "its workload is paused now"})
 		case current != change.From:
 			dropped = append(dropped, Drop{Change: change, Reason: fmt.Sprintf("it has %d replicas now", current)})
 		default:

@@ -82,10 +82,7 @@ func (c *Controller) Tick(ctx context.Context, now time.Time, stop func() bool) 
 		failures = append(failures, err)
 	}
 	now = now.UTC().Round(0) // what a ledger keeps of a time
-	entry := Entry{Snapshot: planner.Snapshot{Now: now, Fleet: fleet, Observations: observations}}
-	if c.config.Pauses != nil {
-		entry.Snapshot.Paused = c.config.Pauses.At(now)
-	}
+	entry := Entry{Snapshot: planner.Snapshot{Now: now, Fleet: fleet, Observations: observations, Paused: c.paused(now)}}
 	decision, memory, err := c.config.Planner.Plan(entry.Snapshot, c.memory, stop)
 	if err != nil {
 		return Entry{}, fmt.Errorf("controller: plan: %w", err)
@@ -94,7 +91,7 @@ func (c *Controller) Tick(ctx context.Context, now time.Time, stop func() bool) 
 	c.sequence++
 	entry.Sequence, entry.Decision = c.sequence, decision
 	var failure error
-	entry.Dropped, failure = c.act(ctx, decision.Changes)
+	entry.Dropped, failure = c.act(ctx, now, decision.Changes)
 	if err := errors.Join(append(failures, failure)...); err != nil {
 		entry.Failure = err.Error()
 	}
@@ -124,4 +121,11 @@ func (c *Controller) record(e Entry) error {
 		return fmt.Errorf("controller: %w", err)
 	}
 	return nil
+}
+
+func (c *Controller) paused(now time.Time) []planner.Pause {
+	if c.config.Pauses == nil {
+		return nil
+	}
+	return c.config.Pauses.At(now)
 }

@@ -20,7 +20,9 @@ type world struct {
 	fleet        planner.Fleet
 	observations []planner.Observation
 	// reread, when not nil, is what the fleet is by the time of acting.
-	reread                              *planner.Fleet
+	reread *planner.Fleet
+	// onRead, when not nil, is called at each reading of the fleet.
+	onRead                              func()
 	catalogErr, observeErr, actuatorErr error
 	reads                               int
 	applied                             []planner.Change
@@ -28,6 +30,9 @@ type world struct {
 
 func (w *world) Fleet(context.Context) (planner.Fleet, error) {
 	w.reads++
+	if w.onRead != nil {
+		w.onRead()
+	}
 	if w.reads%2 == 0 && w.reread != nil {
 		return *w.reread, nil
 	}

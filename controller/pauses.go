@@ -9,7 +9,7 @@ import (
 )
 
 // Pauses are the workloads that people hold. The zero value has none. It may be used by
-// many goroutines; what is said counts from the next cycle on.
+// many goroutines; what is said counts at once, but for changes that are being carried out.
 type Pauses struct {
 	mu         sync.Mutex
 	byWorkload map[string]planner.Pause
@@ -39,7 +39,7 @@ func (p *Pauses) Resume(workload string) (planner.Pause, bool) {
 func (p *Pauses) At(now time.Time) []planner.Pause {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	pauses := make([]planner.Pause, 0, len(p.byWorkload))
+	var pauses []planner.Pause
 	for workload, pause := range p.byWorkload {
 		if !pause.Until.IsZero() && !pause.Until.After(now) {
 			delete(p.byWorkload, workload)

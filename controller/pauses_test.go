@@ -52,3 +52,24 @@ func TestTickHoldsPausedWorkloads(t *testing.T) {
 	assert.Empty(t, tick(time.Unix(30, 0)))
 	assert.NotEmpty(t, tick(time.Unix(45, 0)))
 }
+
+// A pause counts for changes that were decided before it.
+func TestPausedMeanwhile(t *testing.T) {
+	pauses := &controller.Pauses{}
+	w := &world{fleet: moving(), observations: fresh(15)}
+	w.onRead = func() {
+		if w.reads == 2 { // before acting
+			pauses.Pause(planner.Pause{Workload: "chat", Reason: "incident 12"})
+		}
+	}
+	c := controller.New(controller.Config{
+		Planner: planner.New(lp.Simplex()), Catalog: w, Observer: w, Actuator: w, Pauses: pauses,
+	})
+	e, err := c.Tick(t.Context(), time.Unix(0, 0), nil)
+	require.NoError(t, err)
+	assert.NotEmpty(t, e.Decision.Changes)
+	assert.Len(t, e.Dropped, len(e.Decision.Changes))
+	assert.Equal(t, "its workload is paused now", e.Dropped[0].Reason)
+	assert.Empty(t, w.applied)
+	assert.Empty(t, e.Failure)
+}

@@ -48,8 +48,8 @@ type FleetServiceClient interface {
 	//
 	// REST answers a line of JSON for each message.
 	WatchDecisions(ctx context.Context, in *WatchDecisionsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchDecisionsResponse], error)
-	// PauseWorkload keeps the loop from changing a workload's replicas, from the next
-	// cycle on. Its devices stay its own. A pause takes the place of the one before.
+	// PauseWorkload keeps the loop from changing a workload's replicas, but for changes that
+	// are being carried out already. Its devices stay its own. A pause takes the place of the one before.
 	PauseWorkload(ctx context.Context, in *PauseWorkloadRequest, opts ...grpc.CallOption) (*Pause, error)
 	// ResumeWorkload ends a pause, if there is one.
 	ResumeWorkload(ctx context.Context, in *ResumeWorkloadRequest, opts ...grpc.CallOption) (*ResumeWorkloadResponse, error)
@@ -144,8 +144,8 @@ type FleetServiceServer interface {
 	//
 	// REST answers a line of JSON for each message.
 	WatchDecisions(*WatchDecisionsRequest, grpc.ServerStreamingServer[WatchDecisionsResponse]) error
-	// PauseWorkload keeps the loop from changing a workload's replicas, from the next
-	// cycle on. Its devices stay its own. A pause takes the place of the one before.
+	// PauseWorkload keeps the loop from changing a workload's replicas, but for changes that
+	// are being carried out already. Its devices stay its own. A pause takes the place of the one before.
 	PauseWorkload(context.Context, *PauseWorkloadRequest) (*Pause, error)
 	// ResumeWorkload ends a pause, if there is one.
 	ResumeWorkload(context.Context, *ResumeWorkloadRequest) (*ResumeWorkloadResponse, error)
