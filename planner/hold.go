@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -13,6 +14,9 @@ import (
 type heldUse struct {
 	replicas [][][]int // per workload of the fleet; zero for those not held
 	use      optimizer.Evaluation
+	// serving is the part of use by replicas that serve, and others is the use by those
+	// of the other workloads: replicas that don't serve can't have their devices.
+	serving, others optimizer.Evaluation
 }
 
 // holdReplicas finds what the held workloads use; nil = none is held.
@@ -20,24 +24,36 @@ func (c *cycle) holdReplicas(p *optimizer.Problem) (*heldUse, error) {
 	if !slices.Contains(c.held, true) {
 		return nil, nil
 	}
-	counts := make([][]int, len(c.fleet.Workloads))
-	for i := range counts {
+	n := len(c.fleet.Workloads)
+	counts, serving, others := make([][]int, n), make([][]int, n), make([][]int, n)
+	for i := range c.fleet.Workloads {
+		w := &c.fleet.Workloads[i]
 		if c.held[i] {
-			counts[i] = c.fleet.Workloads[i].current()
+			counts[i], serving[i] = w.current(), w.ready()
+		} else {
+			others[i] = w.ready()
 		}
 	}
 	h := &heldUse{replicas: c.fleet.place(counts)}
 	c.raise(p, h.replicas)
-	use, err := p.Evaluate(h.replicas)
-	if err != nil {
+	var errs [3]error
+	h.use, errs[0] = p.Evaluate(h.replicas)
+	h.serving, errs[1] = p.Evaluate(c.fleet.place(serving))
+	h.others, errs[2] = p.Evaluate(c.fleet.place(others))
+	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("planner: hold: %w", err)
 	}
-	h.use = use
 	return h, nil
 }
 
 // noBudgetLeft stands for a budget that is spent: 0 would be none.
 const noBudgetLeft = 1e-9
+
+// left is what held replicas leave of a limit: no less than what replicas of the
+// others that serve use of it.
+func left[T int | float64](limit, held, serving, others T) T {
+	return max(0, limit-held, min(others, limit-serving))
+}
 
 // rest is the problem of the other workloads with what is left.
 func (h *heldUse) rest(p *optimizer.Problem, held []bool) *optimizer.Problem {
@@ -47,14 +63,14 @@ func (h *heldUse) rest(p *optimizer.Problem, held []bool) *optimizer.Problem {
 	rest := *p
 	rest.Pools = append([]optimizer.Pool(nil), p.Pools...)
 	for g := range rest.Pools {
-		rest.Pools[g].Capacity = max(0, rest.Pools[g].Capacity-h.use.Pools[g])
+		rest.Pools[g].Capacity = left(rest.Pools[g].Capacity, h.use.Pools[g], h.serving.Pools[g], h.others.Pools[g])
 	}
 	rest.Quotas = append([]optimizer.Quota(nil), p.Quotas...)
 	for q := range rest.Quotas {
-		rest.Quotas[q].Capacity = max(0, rest.Quotas[q].Capacity-h.use.Quotas[q])
+		rest.Quotas[q].Capacity = left(rest.Quotas[q].Capacity, h.use.Quotas[q], h.serving.Quotas[q], h.others.Quotas[q])
 	}
 	if p.BudgetPerHour > 0 {
-		rest.BudgetPerHour = max(noBudgetLeft, p.BudgetPerHour-h.use.PricePerHour)
+		rest.BudgetPerHour = max(noBudgetLeft, left(p.BudgetPerHour, h.use.PricePerHour, h.serving.PricePerHour, h.others.PricePerHour))
 	}
 	rest.Workloads = nil
 	for i := range p.Workloads {

@@ -86,6 +86,9 @@ type ordering struct {
 	ready [][]int
 	// freed are devices that are being freed, by pool.
 	freed []int
+	// spare are the replicas of each workload above its declared minimum, or above those
+	// of the plan if that has fewer.
+	spare []int
 	// devices may still be added.
 	devices optimizer.Bound
 }
@@ -103,7 +106,11 @@ func (c *cycle) newOrdering() *ordering {
 	o := &ordering{
 		cycle: c, problem: physical(c.problem),
 		ready: make([][]int, len(c.fleet.Workloads)), freed: make([]int, len(c.fleet.Pools)),
+		spare:   make([]int, len(c.fleet.Workloads)),
 		devices: c.fleet.Control.DevicesPerCycle,
+	}
+	for i := range c.decision.Plans {
+		o.spare[i] = sum(current[i]) - min(c.fleet.Workloads[i].MinReplicas, c.decision.Plans[i].total())
 	}
 	o.room = optimizer.NewHeadroom(o.problem)
 	occupy(o.room, c.fleet.place(current))
@@ -136,6 +143,7 @@ func (o *ordering) add(m *move) {
 		}
 		o.room.Place(m.workload, m.variant, k, n)
 		o.devices.Value -= n * v.DevicesPerReplica
+		o.spare[m.workload] += n
 		m.now += n
 	}
 	if m.now < m.goal && m.because == "" {
@@ -162,7 +170,8 @@ func (o *ordering) without(m *move, n int) []int {
 	return counts
 }
 
-// remove goes as far down as the ready replicas that remain serve what the plan serves.
+// remove goes as far down as the ready replicas that remain serve what the plan serves,
+// and as those asked for are no fewer than declared.
 func (o *ordering) remove(m *move) {
 	w := &o.cycle.problem.Workloads[m.workload]
 	goal := make([]int, len(w.Variants))
@@ -171,7 +180,8 @@ func (o *ordering) remove(m *move) {
 	}
 	unmet := max(w.Unmet(goal), w.Unmet(o.remaining(m.workload)))
 	serves := func(n int) bool { return w.Unmet(o.without(m, n)) <= unmet+1e-9*w.Demand }
-	o.take(m, m.goal+sort.Search(m.now-m.goal, func(n int) bool { return serves(m.goal + n) }))
+	least := max(m.goal, m.now-o.spare[m.workload])
+	o.take(m, least+sort.Search(m.now-least, func(n int) bool { return serves(least + n) }))
 	if m.now > m.goal {
 		m.because = "waits until the replicas that take its place are ready"
 	}
@@ -181,6 +191,7 @@ func (o *ordering) remove(m *move) {
 func (o *ordering) take(m *move, n int) {
 	o.ready[m.workload] = o.without(m, n)
 	o.free(m.workload, m.variant, m.now-n)
+	o.spare[m.workload] -= m.now - n
 	m.now = n
 }
 
@@ -236,6 +247,9 @@ func (o *ordering) cheapestRemoval(up *move, downs []move, pool int, namespace s
 			continue
 		}
 		n := min(down.now-down.goal, (need+v.DevicesPerReplica-1)/v.DevicesPerReplica)
+		if n > o.spare[down.workload] {
+			continue
+		}
 		rank := []int{0, -w.Priority, n * v.DevicesPerReplica}
 		if o.unmet(down.workload, o.without(down, down.now-n), float64(o.seen[down.workload].rate)) == 0 {
 			rank = []int{-1, n * v.DevicesPerReplica, -w.Priority}

@@ -141,6 +141,7 @@ func (c *cycle) explainPermission(i int, wanted [][]int) {
 // planInside plans within what is permitted. Permissions yield where they do not fit
 // the pools, and where they leave demand of a more important workload unserved.
 func (c *cycle) planInside(engine lp.Engine) error {
+	c.fit()
 	if err := c.solveInside(engine); err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (c *cycle) planInside(engine lp.Engine) error {
 		return nil
 	}
 	c.ignore(fmt.Sprintf("demand of priority %d needs the devices", priority),
-		func(i int) bool { return c.fleet.Workloads[i].Priority > priority })
+		func(i int) bool { return c.fleet.Workloads[i].Priority > priority && c.seen[i].complete })
 	return c.solveInside(engine)
 }
 

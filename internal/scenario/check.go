@@ -3,7 +3,9 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/planner"
 )
 
@@ -14,11 +16,13 @@ type View struct {
 	Paused       map[string]bool
 	// Pending replicas have no devices; per workload and variant.
 	Pending [][]int
+	// Moved: somebody else changed replicas after the loop had looked.
+	Moved bool
 }
 
 // view returns the cluster as it is.
 func (c *Cluster) view() View {
-	v := View{Fleet: c.current(), Observations: c.observed, Paused: c.Paused}
+	v := View{Fleet: c.current(), Observations: c.observed, Paused: c.Paused, Moved: c.moved}
 	for i := range c.workloads {
 		counts := make([]int, len(c.workloads[i].variants))
 		for j := range counts {
@@ -29,23 +33,28 @@ func (c *Cluster) view() View {
 	return v
 }
 
-// Check returns every rule that changes broke, nil if none. Between before and after
-// nothing else happened. The rules:
+// Check returns every rule that the changes broke which were made of a decision, nil if
+// none. Between before and after nothing else happened. The rules:
 //
 //   - what is added finds devices at once, within pools and quotas and the budget of
-//     devices per cycle
+//     devices per cycle, unless somebody else has just taken them
 //   - additions come before removals
-//   - nothing is taken below a declared minimum
-//   - a paused workload stays as it is, one of whose demand nothing is known is raised to
-//     its minimums at most, and one of whose demand only a part is known loses nothing
+//   - nothing is taken below a declared minimum, unless the decision says that minimums
+//     don't all fit, or replicas wait for the devices
+//   - a paused workload stays as it is, and one of whose demand nothing is known is
+//     raised to its minimums at most
+//   - one of whose demand only a part is known loses nothing that serves, unless a declared
+//     maximum says so, or replicas wait for the devices
 //   - what has neither profile nor capacity gets no replicas
-func Check(before View, changes []planner.Change, after View) error {
+func Check(before View, d *planner.Decision, changes []planner.Change, after View) error {
 	c := checker{before: before, after: after}
 	c.order(changes)
 	for _, change := range changes {
 		c.change(change)
 	}
-	c.floors(changes)
+	if d.Demand != optimizer.Infeasible {
+		c.floors(changes)
+	}
 	c.devices(changes)
 	return errors.Join(c.errs...)
 }
@@ -81,7 +90,8 @@ func (c *checker) change(change planner.Change) {
 		c.fail("%s/%s: %d → %d while paused", change.Workload, v.Name, change.From, change.To)
 	}
 	switch known := knowledge(c.before.Observations, change.Workload); {
-	case change.To < change.From && known != complete:
+	case known == nothing && change.To < change.From,
+		known == partial && change.From-change.To > max(v.StartingReplicas, excess(w, v)) && !c.lacking(v):
 		c.fail("%s/%s: %d → %d with %s data", change.Workload, v.Name, change.From, change.To, known)
 	case change.To > change.From && known == nothing && replicas(w) >= w.MinReplicas && change.To > v.MinReplicas:
 		c.fail("%s/%s: %d → %d without data, above its minimum", change.Workload, v.Name, change.From, change.To)
@@ -89,10 +99,40 @@ func (c *checker) change(change planner.Change) {
 	if change.To > change.From && v.Replica == nil && v.Capacity == 0 {
 		c.fail("%s/%s: %d → %d without a profile", change.Workload, v.Name, change.From, change.To)
 	}
-	if c.after.Pending[i][j] > c.before.Pending[i][j] {
+	if c.after.Pending[i][j] > c.before.Pending[i][j] && !c.before.Moved {
 		c.fail("%s/%s: %d → %d, and %d find no devices", change.Workload, v.Name, change.From, change.To,
 			c.after.Pending[i][j]-c.before.Pending[i][j])
 	}
+}
+
+// lacking tells whether devices are lacking where replicas of a variant run: some wait for
+// them.
+func (c *checker) lacking(v *planner.Variant) bool {
+	for i, counts := range c.before.Pending {
+		for j, n := range counts {
+			shared := func(pool int) bool { return slices.Contains(v.Pools, pool) }
+			if n > 0 && slices.ContainsFunc(c.before.Fleet.Workloads[i].Variants[j].Pools, shared) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// excess is the number of replicas above declared maximums, or besides another variant
+// where only one may be used.
+func excess(w *planner.Workload, v *planner.Variant) int {
+	n := 0
+	if w.Mixing == optimizer.Single && replicas(w) > v.CurrentReplicas {
+		n = v.CurrentReplicas
+	}
+	if v.MaxReplicas.Limited {
+		n = max(n, v.CurrentReplicas-v.MaxReplicas.Value)
+	}
+	if w.MaxReplicas.Limited {
+		n = max(n, replicas(w)-w.MaxReplicas.Value)
+	}
+	return n
 }
 
 func (c *checker) floors(changes []planner.Change) {
@@ -102,7 +142,11 @@ func (c *checker) floors(changes []planner.Change) {
 			continue
 		}
 		w := &c.after.Fleet.Workloads[i]
-		if v := &w.Variants[j]; v.CurrentReplicas < v.MinReplicas {
+		v := &w.Variants[j]
+		if c.lacking(v) {
+			continue
+		}
+		if v.CurrentReplicas < v.MinReplicas {
 			c.fail("%s/%s: %d → %d, below its minimum %d", change.Workload, v.Name, change.From, change.To, v.MinReplicas)
 		}
 		if n := replicas(w); n < w.MinReplicas {

@@ -36,7 +36,7 @@ func change(variant string, from, to int) planner.Change {
 
 func TestRulesHold(t *testing.T) {
 	changes := []planner.Change{change("first", 2, 3), change("second", 2, 0)}
-	assert.NoError(t, scenario.Check(view(2, 2), changes, view(3, 0)))
+	assert.NoError(t, scenario.Check(view(2, 2), &planner.Decision{}, changes, view(3, 0)))
 }
 
 func TestEveryRuleCanBreak(t *testing.T) {
@@ -92,7 +92,7 @@ func TestEveryRuleCanBreak(t *testing.T) {
 			if c.arrange != nil {
 				c.arrange(&before, &after)
 			}
-			err := scenario.Check(before, c.changes, after)
+			err := scenario.Check(before, &planner.Decision{}, c.changes, after)
 			require.Error(t, err)
 			assert.Equal(t, broken, err.Error())
 		})

@@ -29,8 +29,6 @@ type Cluster struct {
 	Meanwhile func() error
 	// Paused workloads are those that the controller was asked to keep its hands off.
 	Paused map[string]bool
-	// Broken are the rules that changes broke since the clock moved; see [Check].
-	Broken error
 
 	now       time.Time
 	fleet     planner.Fleet // as declared; replicas are those of the beginning
@@ -41,7 +39,12 @@ type Cluster struct {
 	// cluster was before them.
 	changes []planner.Change
 	before  View
+	// moved: somebody else has changed replicas since.
+	moved bool
 }
+
+// errUnreachable is what interfaces fail with.
+var errUnreachable = errors.New("out of reach")
 
 // Interface is one through which the controller sees or changes the cluster.
 type Interface string
@@ -136,7 +139,7 @@ func (c *Cluster) Advance(d time.Duration) {
 	for i := range c.workloads {
 		c.serve(i, d)
 	}
-	c.now, c.changes, c.Broken = c.now.Add(d), nil, nil
+	c.now, c.changes, c.moved = c.now.Add(d), nil, false
 	c.settle()
 }
 
@@ -227,7 +230,7 @@ func (c *Cluster) used(p int, of func(*planner.Workload) bool) int {
 // Fleet implements [controller.Catalog].
 func (c *Cluster) Fleet(context.Context) (planner.Fleet, error) {
 	if c.Failing[Catalog] {
-		return planner.Fleet{}, errors.New("the API server does not answer")
+		return planner.Fleet{}, fmt.Errorf("API server: %w", errUnreachable)
 	}
 	return c.current(), nil
 }
@@ -270,13 +273,12 @@ func (c *Cluster) Apply(_ context.Context, changes []planner.Change) []error {
 		}
 	}
 	c.settle()
-	c.Broken = Check(c.before, c.changes, c.view())
 	return errs
 }
 
 func (c *Cluster) apply(change *planner.Change) error {
 	if c.Failing[Actuator] {
-		return errors.New("the API server does not take writes")
+		return fmt.Errorf("API server: %w", errUnreachable)
 	}
 	i, j, err := c.find(change.Workload, change.Variant)
 	if err != nil {

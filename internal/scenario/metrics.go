@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -56,7 +55,7 @@ const secondsInside = 2
 // Observe implements [controller.Observer].
 func (c *Cluster) Observe(context.Context, planner.Fleet) ([]planner.Observation, error) {
 	if c.Failing[Observer] {
-		return nil, errors.New("the metrics store does not answer")
+		return nil, fmt.Errorf("metrics store: %w", errUnreachable)
 	}
 	c.observed = nil
 	for i := range c.workloads {
@@ -65,7 +64,7 @@ func (c *Cluster) Observe(context.Context, planner.Fleet) ([]planner.Observation
 		}
 	}
 	if meanwhile := c.Meanwhile; meanwhile != nil {
-		c.Meanwhile = nil
+		c.Meanwhile, c.moved = nil, true
 		return c.observed, meanwhile()
 	}
 	return c.observed, nil

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -29,7 +30,7 @@ type Script struct {
 	// quiet is the number of cycles that nothing was said of; silent says nothing of any.
 	quiet  int
 	silent bool
-	out        strings.Builder
+	out    strings.Builder
 }
 
 // midnight is when every story begins.
@@ -104,14 +105,20 @@ func (s *Script) declare(text string) error {
 	return s.cluster.Declare(fleet)
 }
 
+// Last is what the loop did in the last cycle.
+func (s *Script) Last() controller.Entry { return s.last }
+
 // tick lets one cycle pass, then lets the loop decide.
 func (s *Script) tick() error {
 	s.cluster.Advance(s.cycle)
 	entry, err := s.loop.Tick(context.Background(), s.cluster.Now(), nil)
+	if err != nil && !errors.Is(err, errUnreachable) {
+		return fmt.Errorf("at %s: %w", s.clock(), err)
+	}
 	s.last = entry
 	s.report(err)
-	if s.cluster.Broken != nil {
-		return fmt.Errorf("at %s: %w", s.clock(), s.cluster.Broken)
+	if err := Check(s.cluster.before, &entry.Decision, s.cluster.changes, s.cluster.view()); err != nil {
+		return fmt.Errorf("at %s: %w", s.clock(), err)
 	}
 	return nil
 }

@@ -1,0 +1,88 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/poolwright/poolwright/optimizer"
+)
+
+// fit lowers the bounds of policies that pools, quotas, maximums or the budget have no
+// room for: devices were lost, or a workload is between two variants of which it may
+// use one. Declared minimums come first, then replicas that serve, then the others;
+// among them the more important workloads, and of one's variants those that are wanted.
+func (c *cycle) fit() {
+	f := fitting{cycle: c, room: optimizer.NewHeadroom(c.free)}
+	for i := range c.fleet.Workloads {
+		if !c.held[i] {
+			f.order = append(f.order, [2]int{i, len(f.order)})
+		}
+	}
+	slices.SortFunc(f.order, func(a, b [2]int) int {
+		x, y := &c.fleet.Workloads[a[0]], &c.fleet.Workloads[b[0]]
+		return cmp.Or(cmp.Compare(x.Priority, y.Priority), cmp.Compare(x.QualifiedName(), y.QualifiedName()))
+	})
+	for _, at := range f.order {
+		for j, v := range c.free.Workloads[at[1]].Variants {
+			f.place(at[1], j, v.MinReplicas)
+		}
+	}
+	for _, at := range f.order {
+		serving := c.fleet.Workloads[at[0]].ready()
+		for _, j := range f.byWanted(at[1]) {
+			f.place(at[1], j, min(serving[j], c.permitted[at[0]].variants[j].Min))
+		}
+	}
+	for _, at := range f.order {
+		f.bound(&c.permitted[at[0]], at[1])
+	}
+}
+
+// fitting places replicas as long as there is room.
+type fitting struct {
+	*cycle
+	room *optimizer.Headroom
+	// order has the workloads that are not held, the most important first: where each is
+	// in the fleet and in the problem.
+	order [][2]int
+}
+
+// place brings a variant up to n replicas, as far as there is room, and returns how many
+// it has then.
+func (f *fitting) place(free, j, n int) int {
+	for k := range f.free.Workloads[free].Variants[j].Placements {
+		more := min(n-f.room.Counts(free)[j], f.room.Replicas(free, j, k))
+		f.room.Place(free, j, k, max(0, more))
+	}
+	return f.room.Counts(free)[j]
+}
+
+// byWanted are the variants of a workload, the most wanted first.
+func (f *fitting) byWanted(free int) []int {
+	wanted := f.wanted.Plan.Allocations[free].Replicas
+	order := make([]int, len(wanted))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sum(wanted[b]), sum(wanted[a])) })
+	return order
+}
+
+// bound lowers the bounds of a workload to what there is room for.
+func (f *fitting) bound(p *permitted, free int) {
+	order, total := f.byWanted(free), 0
+	for _, j := range order {
+		if least := f.place(free, j, p.variants[j].Min); least < p.variants[j].Min {
+			p.variants[j].Min = least
+			p.variants[j].Reason += "; the limits leave no room for more"
+		}
+		total += f.room.Counts(free)[j]
+	}
+	for _, j := range order {
+		if total < p.total.Min {
+			had := f.room.Counts(free)[j]
+			total += f.place(free, j, had+p.total.Min-total) - had
+		}
+	}
+	p.total.Min = min(p.total.Min, total)
+}
