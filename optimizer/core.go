@@ -112,11 +112,11 @@ func (c *core) addGroup(g coreGroup) int {
 	return len(g.columns)
 }
 
-// use adds sign times the use of a column.
-func (c *core) use(used []float64, workload int, index int32, sign float64) {
+// use adds a multiple of the use of a column.
+func (c *core) use(used []float64, workload int, index int32, times float64) {
 	column := &c.t.l.columns[workload][index]
 	for k, r := range c.t.l.workloads[workload].rows {
-		used[r] += sign * column.use[k]
+		used[r] += times * column.use[k]
 	}
 }
 
@@ -149,18 +149,23 @@ func (c *core) columnUse(g, n, k int) float64 {
 // if it took too many steps.
 func (c *core) search() bool {
 	c.steps = 0
-	used := slices.Clone(c.used)
-	c.descend(0, c.spent)
-	c.used = used
+	// What is used up to a group is added up anew for every combination: taken back, a large use would
+	// leave its rounding in the place of a small one.
+	used := make([][]float64, len(c.groups)+1)
+	for g := range used {
+		used[g] = slices.Clone(c.used)
+	}
+	c.descend(0, used, c.spent)
 	c.t.l.budget.spend(c.steps / 10)
 	return c.steps <= c.t.limits.steps
 }
 
-func (c *core) descend(g int, spent float64) {
+// descend goes on from group g; used[g] is what the groups before use.
+func (c *core) descend(g int, used [][]float64, spent float64) {
 	if c.steps++; c.steps > c.t.limits.steps {
 		return
 	}
-	if !c.promising(g, spent) {
+	if !c.promising(g, used[g], spent) {
 		return
 	}
 	if g == len(c.groups) {
@@ -174,24 +179,23 @@ func (c *core) descend(g int, spent float64) {
 		if c.base+spent+column.excess >= c.t.target() || c.steps > c.t.limits.steps {
 			break
 		}
-		c.use(c.used, group.workload, column.index, 1)
+		copy(used[g+1], used[g])
+		c.use(used[g+1], group.workload, column.index, 1)
 		c.picks[group.workload] = column.index
-		c.descend(g+1, spent+column.excess)
-		c.use(c.used, group.workload, column.index, -1)
+		c.descend(g+1, used, spent+column.excess)
 	}
 }
 
 // promising says whether the rows can hold from group g on, and at a cost below the
 // target: what must stay unused has its price.
-func (c *core) promising(g int, spent float64) bool {
+func (c *core) promising(g int, used []float64, spent float64) bool {
 	cost := c.base + spent
 	for r, row := range c.t.l.rows {
-		used := c.used[r]
-		// Exchanges leave rounding errors in used; sumCut decides.
-		if used+c.least[g][r] > row.limit*(1+1e-12)+1e-12 {
+		// Uses are added up in another order than in sumCut, which decides.
+		if used[r]+c.least[g][r] > row.limit*(1+1e-12) {
 			return false
 		}
-		if unused := row.limit - used - c.most[g][r]; unused > 0 {
+		if unused := row.limit - used[r] - c.most[g][r]; unused > 0 {
 			cost += c.prices[r] * unused
 		}
 	}
