@@ -98,20 +98,20 @@ func (c *Cover) amount(others []float64, v int) float64 {
 		if i == v {
 			n, upper = 0, math.Inf(1)
 		}
-		c.solver.SetRow(2*len(r.rates)+i, math.Inf(-1), n/r.unit(i))
+		c.solver.SetRow(2*len(r.rates)+i, math.Inf(-1), n)
 		c.solver.SetBounds(shares+i, 0, upper)
 	}
 	s := c.solver.Solve(0)
 	if s.Status != lp.Optimal {
 		return math.Inf(1)
 	}
-	return s.X[shares+v] * r.unit(v)
+	return s.X[shares+v]
 }
 
 // covering is the program of the least further replicas that serve all: after the
-// columns of the shares it has one of each variant, in its unit.
+// columns of the shares it has one of each variant.
 func (r *routeProgram) covering() *lp.Problem {
-	some := slices.Repeat([]float64{1}, len(r.replicas)) // opens the columns of the shares
+	some := slices.Repeat([]float64{maxReplicas}, len(r.replicas)) // opens the columns of the shares
 	p := r.linear(some)
 	for s, rate := range r.rates {
 		if rate == 0 {

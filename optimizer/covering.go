@@ -168,22 +168,11 @@ func (c *covering) mostViolated(first bool) (worst int32, most float64) {
 // multiplier first falls to 0. It returns false if there is none: the constraints
 // contradict one another.
 func (c *covering) enter(k int32, missing float64) bool {
-	n := int32(len(c.active))
 	leaving, theta := -1, math.Inf(1)
 	for j, column := range c.columns {
-		ratio := 0.0
-		switch {
-		case k < n:
-			ratio = column[k]
-		case k < 2*n:
-			ratio = -column[k-n]
-		default:
-			for i, a := range c.rows[k-2*n] {
-				ratio += a * column[i]
-			}
-		}
+		ratio := c.along(k, column)
 		c.ratios[j] = ratio
-		if ratio <= 1e-12 {
+		if ratio <= 0 {
 			continue
 		}
 		if step := c.multipliers[j] / ratio; step < theta || leaving >= 0 && step == theta && c.active[j] < c.active[leaving] {
@@ -203,7 +192,7 @@ func (c *covering) enter(k int32, missing float64) bool {
 		if ratio := c.ratios[j]; j != leaving && ratio != 0 {
 			c.multipliers[j] = max(0, c.multipliers[j]-theta*ratio)
 			for i := range other {
-				other[i] -= ratio * column[i]
+				other[i] = difference(other[i], ratio*column[i])
 			}
 		}
 	}
@@ -212,3 +201,35 @@ func (c *covering) enter(k int32, missing float64) bool {
 	c.stale++
 	return true
 }
+
+// along is how fast constraint k is met along a direction.
+func (c *covering) along(k int32, direction []float64) float64 {
+	n := int32(len(c.active))
+	switch {
+	case k < n:
+		return direction[k]
+	case k < 2*n:
+		return -direction[k-n]
+	}
+	fast, slow := 0.0, 0.0
+	for i, a := range c.rows[k-2*n] {
+		if v := a * direction[i]; v > 0 {
+			fast += v
+		} else {
+			slow -= v
+		}
+	}
+	return difference(fast, slow)
+}
+
+// difference is a − b, but 0 where that may be the rounding of a and b alone, whatever their scale.
+func difference(a, b float64) float64 {
+	d := a - b
+	if math.Abs(d) <= cancelled*max(math.Abs(a), math.Abs(b)) {
+		return 0
+	}
+	return d
+}
+
+// cancelled is the part of a number that is left where nothing should be.
+const cancelled = 1e-14

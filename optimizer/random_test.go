@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 )
 
@@ -67,6 +68,37 @@ func randomSmall(r *rand.Rand) *Problem {
 		}
 	}
 	return p
+}
+
+// randomScaled is randomSmall, sometimes with traffic of mixed scales.
+func randomScaled(r *rand.Rand) *Problem {
+	p := randomSmall(r)
+	if r.IntN(3) == 0 {
+		mixScales(r, p)
+	}
+	return p
+}
+
+// mixScales puts the traffic of every workload on a scale of its own, between 1e-6 and 1e12 requests/s,
+// and some shapes on one where a replica serves next to nothing of them.
+func mixScales(r *rand.Rand, p *Problem) {
+	for i := range p.Workloads {
+		w := &p.Workloads[i]
+		factor := math.Pow10(r.IntN(19) - 6)
+		w.Demand *= factor
+		w.UnmetPenalty /= factor
+		for j := range w.Variants {
+			v := &w.Variants[j]
+			v.Capacity *= factor
+			for s := range v.ShapeCapacities {
+				v.ShapeCapacities[s] *= factor
+				if r.IntN(10) == 0 {
+					v.ShapeCapacities[s] *= math.Pow10(-r.IntN(16))
+					v.MaxReplicas = Bound{Limited: true, Value: v.MinReplicas + 1 + r.IntN(3)}
+				}
+			}
+		}
+	}
 }
 
 // addShapes makes the requests of a workload differ. Some shapes are alike, and some

@@ -92,49 +92,50 @@ func (r *routeProgram) restore(shares [][]float64) [][]float64 {
 	return out
 }
 
+// grain is the share of the traffic of a shape that one replica of a variant serves at
+// most; 0 where it can't serve the shape.
+func (r *routeProgram) grain(v, s int) float64 {
+	if load := r.loads[v][s]; load > 0 {
+		return min(1, 1/load)
+	}
+	return 0
+}
+
 // linear is the program without its objective: a row per shape, one more that pairs
-// its phases, and one per variant; a column per variant and shape, in that order.
+// its phases, and one per variant; a column per variant and shape, in that order. The
+// columns are in grains, so that the largest load of a variant does not hide the others.
+// What all replicas can't serve more than a trace of is left out.
 func (r *routeProgram) linear(replicas []float64) *lp.Problem {
 	p := &lp.Problem{}
-	for range r.rates {
-		p.RowLower, p.RowUpper = append(p.RowLower, 1), append(p.RowUpper, 1)
+	addRows := func(n int, lower, upper float64) {
+		for range n {
+			p.RowLower, p.RowUpper = append(p.RowLower, lower), append(p.RowUpper, upper)
+		}
 	}
-	for range r.rates {
-		p.RowLower, p.RowUpper = append(p.RowLower, 0), append(p.RowUpper, 0)
-	}
-	for v, n := range replicas {
-		p.RowLower, p.RowUpper = append(p.RowLower, math.Inf(-1)), append(p.RowUpper, n/r.unit(v))
-	}
+	addRows(len(r.rates), 1, 1)
+	addRows(len(r.rates), 0, 0)
 	shapes := int32(len(r.rates))
-	for v := range replicas {
+	for v, n := range replicas {
+		addRows(1, math.Inf(-1), n)
 		for s, load := range r.loads[v] {
-			c := lp.Column{}
-			if load > 0 && replicas[v] > 0 {
-				c.Upper = 1
+			c, grain := lp.Column{}, r.grain(v, s)
+			if grain > 0 && n > exact*load {
+				c.Upper = 1 / grain
 			}
 			if r.phases[v] != Decode {
-				c.Rows, c.Values = append(c.Rows, int32(s)), append(c.Values, 1)
+				c.Rows, c.Values = append(c.Rows, int32(s)), append(c.Values, grain)
 			}
 			switch r.phases[v] {
 			case Prefill:
-				c.Rows, c.Values = append(c.Rows, shapes+int32(s)), append(c.Values, 1)
+				c.Rows, c.Values = append(c.Rows, shapes+int32(s)), append(c.Values, grain)
 			case Decode:
-				c.Rows, c.Values = append(c.Rows, shapes+int32(s)), append(c.Values, -1)
+				c.Rows, c.Values = append(c.Rows, shapes+int32(s)), append(c.Values, -grain)
 			}
-			c.Rows, c.Values = append(c.Rows, 2*shapes+int32(v)), append(c.Values, load/r.unit(v))
+			c.Rows, c.Values = append(c.Rows, 2*shapes+int32(v)), append(c.Values, min(1, load))
 			p.Columns = append(p.Columns, c)
 		}
 	}
 	return p
-}
-
-// unit makes the coefficients of a variant's row at most 1.
-func (r *routeProgram) unit(v int) float64 {
-	most := slices.Max(r.loads[v])
-	if most == 0 {
-		return 1
-	}
-	return most
 }
 
 // solve returns nil where there is no routing.
@@ -166,7 +167,7 @@ func (r *routeProgram) balance() (shares [][]float64, served bool) {
 		p.RowUpper[2*shapes+v] = 0
 		if n > 0 {
 			utilization.Rows = append(utilization.Rows, int32(2*shapes+v))
-			utilization.Values = append(utilization.Values, -n/r.unit(v))
+			utilization.Values = append(utilization.Values, -n)
 		}
 	}
 	p.Columns = append(p.Columns, utilization)
@@ -202,7 +203,7 @@ func (r *routeProgram) shares(x []float64) [][]float64 {
 		shares[v] = make([]float64, len(r.rates))
 		for s := range shares[v] {
 			if x != nil {
-				shares[v][s] = min(1, max(0, x[v*len(r.rates)+s]))
+				shares[v][s] = min(1, max(0, x[v*len(r.rates)+s]*r.grain(v, s)))
 			}
 		}
 	}

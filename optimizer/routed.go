@@ -25,7 +25,8 @@ type routedSearch struct {
 	// counts are the replicas of a whole configuration, x those of the relaxation.
 	counts []int32
 	x      []float64
-	// unmet and missing are variables of the relaxation after those of the segments.
+	// unmet, in units of the demand, and missing are variables of the relaxation after those of the
+	// segments.
 	unmet, missing int
 	// asked are the counts last routed, known what they leave unmet and row what proves
 	// it; taught says that the relaxation has it.
@@ -109,7 +110,7 @@ func (s *routedSearch) load(p *pricer) {
 	for i := range p.segments {
 		s.cost[i] = p.segments[i].slope
 	}
-	s.cost[s.unmet], s.cost[s.missing] = p.unmet, p.missing
+	s.cost[s.unmet], s.cost[s.missing] = p.unmet*p.w.demand, p.missing
 	for _, i := range []int{s.unmet, s.missing} {
 		s.lower[i], s.upper[i] = 0, math.Inf(1)
 		if math.IsInf(s.cost[i], 1) {
@@ -203,7 +204,7 @@ func (s *routedSearch) add(p *pricer, from coveringRow) {
 			row[i] = from.weights[p.segments[i].variant] / scale
 		}
 	}
-	row[s.unmet] = unmet / scale
+	row[s.unmet] = unmet * (p.w.demand / scale)
 	s.addRow(row, 0)
 	s.rowsOf, s.scales = append(s.rowsOf, from), append(s.scales, scale)
 	s.setNeed(p, len(s.rowsOf)-1)
@@ -284,7 +285,7 @@ func (p *pricer) tightenRoot() {
 			s.x[v] = s.total(v)
 		}
 		unmet := p.w.routing.unmet(s.x)
-		if unmet <= s.y[s.unmet]+2*p.epsilon {
+		if unmet <= s.y[s.unmet]*p.w.demand+2*p.epsilon {
 			return
 		}
 		p.learn(p.w.routing.row.clone())
@@ -374,7 +375,7 @@ func (p *pricer) open() bool {
 			}
 			return false
 		}
-		if unmet <= s.y[s.unmet]+2*p.epsilon || !p.teach() {
+		if unmet <= s.y[s.unmet]*p.w.demand+2*p.epsilon || !p.teach() {
 			return true
 		}
 	}

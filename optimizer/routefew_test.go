@@ -57,7 +57,7 @@ func (r *routeProgram) utilization() float64 {
 	for v, n := range r.replicas {
 		p.RowUpper[2*len(r.rates)+v] = 0
 		utilization.Rows = append(utilization.Rows, int32(2*len(r.rates)+v))
-		utilization.Values = append(utilization.Values, -n/r.unit(v))
+		utilization.Values = append(utilization.Values, -n)
 	}
 	p.Columns = append(p.Columns, utilization)
 	if x := r.solve(p); x != nil {
