@@ -5,7 +5,7 @@
 set -euo pipefail
 
 time=$1 parsertime=$2
-parsers='/(internal/document|sources)$'
+parsers='/(controller/ledger|internal/document|sources)$'
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 

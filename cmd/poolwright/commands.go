@@ -49,6 +49,7 @@ Exit codes: 0 done, 1 failure, 2 bad input, 3 some demand or bound cannot be met
 		newQuestion(app.Capacity, "capacity", "Tell what one replica of each variant sustains within its SLO", `
   poolwright capacity -f examples/mix.yaml`),
 		newCalibrate(),
+		newReplay(),
 		newVersion(),
 	)
 	return root
@@ -115,7 +116,8 @@ func newServe() *cobra.Command {
 day's curve. Without --fleet the fleet is a built-in one: three models on pools
 of H100 and A100. Arrival rates in the file are the peaks of the day.`,
 		Example: `  poolwright serve
-  poolwright serve --fleet examples/tight-priorities.yaml --speed 600`,
+  poolwright serve --fleet examples/tight-priorities.yaml --speed 600
+  poolwright serve --ledger ledger.jsonl`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return app.Serve(c.Context(), config, c.InOrStdin(), c.OutOrStdout())
@@ -126,6 +128,7 @@ of H100 and A100. Arrival rates in the file are the peaks of the day.`,
 	c.Flags().StringVar(&config.HTTPAddress, "http-address", "127.0.0.1:8080", "address for REST, metrics and health")
 	c.Flags().DurationVar(&config.Interval, "interval", 5*time.Second, "time between plans")
 	c.Flags().Float64Var(&config.Speed, "speed", 120, "simulated seconds per second")
+	c.Flags().StringVar(&config.Ledger, "ledger", "", "file to keep decisions in, for replay; older files get .1, .2, … (default: none)")
 	addEngine(c, &config.Engine)
 	return c
 }

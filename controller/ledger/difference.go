@@ -42,7 +42,8 @@ func tree(s Summary) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var v any
-	return v, d.Decode(&v)
+	err = d.Decode(&v)
+	return v, err
 }
 
 // differences lists where trees differ, in the order of their paths.

@@ -33,7 +33,9 @@ type header struct {
 type Origin struct {
 	// Version of the program, its engine of linear programs and architecture of the
 	// processor.
-	Version, Engine, Architecture string
+	Version      string `json:"version"`
+	Engine       string `json:"engine"`
+	Architecture string `json:"architecture"`
 }
 
 // checkpoint is the memory after a cycle.
@@ -96,7 +98,7 @@ func parse(text []byte, into any) error {
 	if err != nil || string(text[len(beforeChecksum)+checksumDigits:prefixLength]) != afterChecksum {
 		return errors.New("no checksum")
 	}
-	if got := checksum(body); got != uint32(want) {
+	if got := checksum(body); uint64(got) != want {
 		return fmt.Errorf("checksum is %08x, not %s", got, digits)
 	}
 	return exact.Unmarshal(append([]byte{'{'}, body...), into)

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -39,8 +40,29 @@ func TestWriteClearsWhatFailedBefore(t *testing.T) {
 	w.dirty = true
 	require.NoError(t, w.write([]byte("next\n"), true))
 	require.NoError(t, w.Close())
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(path) //nolint:gosec // written above
 	require.NoError(t, err)
 	assert.Equal(t, "whole\nnext\n", string(text))
 	require.Error(t, w.write([]byte("closed\n"), false))
+}
+
+// No line with the right checksum does more than being refused, and what is read of one
+// is written as it was.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`"header":{"format":1,"origin":{"version":"v1"}}}`))
+	f.Add([]byte(`"entry":{"sequence":1,"now":"2026-03-02T08:00:00Z","fleet":{"workloads":[{"index":1}]},"answers":[null]}}`))
+	f.Add([]byte(`"checkpoint":{"memory":{"workloads":{"a":{"demand":{"days":[null,{"rates":[1]}]}}}}}}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		text := fmt.Appendf(nil, `{"crc32c":"%08x",`, checksum(body))
+		var l, again line
+		if parse(append(text, body...), &l) != nil {
+			return
+		}
+		written, err := l.format()
+		require.NoError(t, err)
+		require.NoError(t, parse(written[:len(written)-1], &again))
+		rewritten, err := again.format()
+		require.NoError(t, err)
+		assert.Equal(t, string(written), string(rewritten))
+	})
 }

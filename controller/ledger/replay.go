@@ -7,23 +7,29 @@ import (
 	"slices"
 	"time"
 
+	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/planner"
 )
 
 // Report is how far a ledger was replayed.
 type Report struct {
 	// Origins are what wrote it, in the order of their first lines.
-	Origins []Origin
+	Origins []Origin `json:"origins"`
 	// Cycles are the entries that can be read. Of them Reproduced gave the same decision
 	// again and Differing another; Skipped could not be replayed, as no checkpoint or a
 	// damaged line is before them. Recalled are those, reproduced or not, whose search
 	// the clock had ended, so that the solver's answers were taken from the ledger.
-	Cycles, Reproduced, Differing, Skipped, Recalled int
+	Cycles     int `json:"cycles"`
+	Reproduced int `json:"reproduced"`
+	Differing  int `json:"differing"`
+	Skipped    int `json:"skipped"`
+	Recalled   int `json:"recalled"`
 	// First and Last are the times of the first and the last cycle.
-	First, Last time.Time
-	// Damaged is the number of lines that cannot be used, and Damages the first of them.
-	Damaged int
-	Damages []Damage
+	First time.Time `json:"first"`
+	Last  time.Time `json:"last"`
+	// Damaged is the number of lines that cannot be used, and Damages the first hundred.
+	Damaged int      `json:"damaged"`
+	Damages []Damage `json:"damages"`
 }
 
 // mostDamages is the number of damages that a report lists.
@@ -33,10 +39,10 @@ const mostDamages = 100
 type Cycle struct {
 	Position
 
-	Sequence uint64
-	Now      time.Time
+	Sequence uint64    `json:"sequence"`
+	Now      time.Time `json:"now"`
 	// Differences are at least one.
-	Differences []Difference
+	Differences []Difference `json:"differences"`
 }
 
 // Replayer makes the decisions of a ledger again. It is for one goroutine.
@@ -156,15 +162,9 @@ func (r *Replayer) entry(at Position, e *entry, visit func(Cycle) error) error {
 // decide makes the decision of an entry again and compares.
 func (r *Replayer) decide(e *entry) ([]Difference, error) {
 	s := planner.Snapshot{Now: e.Now, Fleet: *r.fleet, Observations: e.Observations, Paused: e.Paused}
-	var d planner.Decision
-	var err error
-	if e.Answers != nil {
-		d, r.memory, err = r.planner.Replan(s, r.memory, e.Answers)
-	} else {
-		d, r.memory, err = r.planner.Plan(s, r.memory, nil)
-	}
-	if err != nil {
-		return []Difference{{Path: "decision", Recorded: e.Digest, Replayed: err.Error()}}, nil
+	d, failure := r.plan(s, e.Answers)
+	if failure != nil {
+		return []Difference{{Path: "decision", Recorded: e.Digest, Replayed: failure.Error()}}, nil
 	}
 	again, err := digest(&d)
 	if err != nil || again == e.Digest {
@@ -172,6 +172,16 @@ func (r *Replayer) decide(e *entry) ([]Difference, error) {
 	}
 	differences, err := compare(e.Decision, Summarize(&d))
 	return append(differences, Difference{Path: "digest", Recorded: e.Digest, Replayed: again}), err
+}
+
+// plan decides and remembers.
+func (r *Replayer) plan(s planner.Snapshot, answers []*optimizer.RobustSolution) (d planner.Decision, err error) {
+	if answers != nil {
+		d, r.memory, err = r.planner.Replan(s, r.memory, answers)
+	} else {
+		d, r.memory, err = r.planner.Plan(s, r.memory, nil)
+	}
+	return d, err
 }
 
 // FirstSequence is that of the first line in a file that has one, to put files in order;

@@ -135,7 +135,8 @@ func goOn(t *testing.T, w *world, config controller.Config, cycles int, step tim
 	config.Planner, config.Catalog, config.Observer, config.Actuator = planner.New(lp.Simplex()), w, w, w
 	c := controller.New(config)
 	var entries []controller.Entry
-	for n := config.Sequence; n < config.Sequence+uint64(cycles); n++ {
+	for range cycles {
+		n := config.Sequence + uint64(len(entries))
 		if n%100 == 77 {
 			w.meddle(t)
 		}
@@ -173,7 +174,7 @@ func written(t *testing.T, cycles, every int) []byte {
 	path := filepath.Join(t.TempDir(), "ledger.jsonl")
 	w, _ := open(t, ledger.Config{Path: path, CheckpointEntries: every, Sync: ledger.AtCheckpoints})
 	run(t, newWorld(t, 2), w, 0, cycles, 5*time.Minute)
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(path) //nolint:gosec // written above
 	require.NoError(t, err)
 	return text
 }
@@ -200,7 +201,7 @@ func segments(t *testing.T, path string) [][]byte {
 	slices.SortFunc(names, func(a, b string) int { return age(t, b) - age(t, a) })
 	texts := make([][]byte, 0, len(names)+1)
 	for _, name := range append(names, path) {
-		text, err := os.ReadFile(name)
+		text, err := os.ReadFile(name) //nolint:gosec // of the test's folder
 		require.NoError(t, err)
 		texts = append(texts, text)
 	}

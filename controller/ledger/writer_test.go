@@ -76,7 +76,7 @@ func TestLedgerGivesMemoryBack(t *testing.T) {
 	r := ledger.NewReplayer(planner.New(lp.Simplex()))
 	_, _, ok := r.Memory()
 	require.False(t, ok)
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(path) //nolint:gosec // written above
 	require.NoError(t, err)
 	require.NoError(t, r.Read(bytes.NewReader(text), path, nil))
 	memory, sequence, ok := r.Memory()

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/controller/ledger"
 	"github.com/poolwright/poolwright/examples"
 	"github.com/poolwright/poolwright/internal/message"
 	"github.com/poolwright/poolwright/planner"
@@ -34,6 +35,8 @@ type ServeConfig struct {
 	Speed float64
 	// Engine as in Request.
 	Engine string
+	// Ledger is the file that decisions are kept in; empty = none.
+	Ledger string
 }
 
 // validate reports every setting that makes no sense.
@@ -93,7 +96,7 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) erro
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return srv.Serve(ctx, grpcListener, httpListener) })
 	group.Go(func() error { return loop.run(ctx) })
-	return group.Wait()
+	return errors.Join(group.Wait(), loop.close())
 }
 
 func serveFleet(file string, in io.Reader) (planner.Fleet, error) {
@@ -128,6 +131,7 @@ type loop struct {
 	fleet      *simulation.Fluid
 	controller *controller.Controller
 	view       view
+	ledger     *ledger.Writer // nil where none is kept
 	metrics    *loopMetrics
 	out        io.Writer
 	urls       string
@@ -154,12 +158,26 @@ func newLoop(c ServeConfig, p *planner.Planner, fleet planner.Fleet, registry *p
 		return nil, err
 	}
 	people := view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}}
-	return &loop{
-		config: c, fleet: fluid, view: people, metrics: newLoopMetrics(registry), out: out,
-		controller: controller.New(controller.Config{
-			Planner: p, Catalog: fluid, Observer: fluid, Actuator: fluid, History: people.History, Pauses: people.Pauses,
-		}),
-	}, nil
+	l := &loop{config: c, fleet: fluid, view: people, metrics: newLoopMetrics(registry), out: out}
+	config := controller.Config{
+		Planner: p, Catalog: fluid, Observer: fluid, Actuator: fluid, History: people.History, Pauses: people.Pauses,
+	}
+	if c.Ledger != "" {
+		if l.ledger, config.Sequence, err = openLedger(c, out); err != nil {
+			return nil, err
+		}
+		config.Ledger = l.ledger
+	}
+	l.controller = controller.New(config)
+	return l, nil
+}
+
+// close ends the ledger.
+func (l *loop) close() error {
+	if l.ledger == nil {
+		return nil
+	}
+	return l.ledger.Close()
 }
 
 func (l *loop) run(ctx context.Context) error {

@@ -14,12 +14,17 @@ var version string
 
 // Version is a line for people: version, LP engines, Go version and platform.
 func Version() string {
-	v := version
-	if v == "" {
-		v = "unknown"
-		if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-			v = info.Main.Version
-		}
+	return fmt.Sprintf("poolwright %s (engines %s, %s, %s/%s)",
+		release(), strings.Join(lp.Names(), " and "), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// release is the version alone.
+func release() string {
+	if version != "" {
+		return version
 	}
-	return fmt.Sprintf("poolwright %s (engines %s, %s, %s/%s)", v, strings.Join(lp.Names(), " and "), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
 }
