@@ -352,3 +352,12 @@ func TestShutdownLetsCallsFinish(t *testing.T) {
 	assert.InDelta(t, 42, (<-answers).GetObjective(), 0)
 	assert.NoError(t, <-r.done)
 }
+
+// Whether the end comes before the listeners are served or after is a matter of luck.
+func TestEndBeforeTheBeginning(t *testing.T) {
+	for range 20 {
+		r := start(t)
+		r.end()
+		require.NoError(t, <-r.done)
+	}
+}

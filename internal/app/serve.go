@@ -64,7 +64,7 @@ const mostStep = 24 * time.Hour
 
 // Serve answers gRPC and REST and keeps planning a simulated fleet until ctx ends.
 // It prints the first plan and every change after it.
-func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) error {
+func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err error) {
 	if err := c.validate(); err != nil {
 		return err
 	}
@@ -82,6 +82,7 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) erro
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, loop.close()) }()
 	srv, err := server.New(server.Services{Optimizer: server.NewOptimizer(p), Fleet: server.NewFleet(loop.view)}, registry)
 	if err != nil {
 		return err
@@ -96,7 +97,7 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) erro
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return srv.Serve(ctx, grpcListener, httpListener) })
 	group.Go(func() error { return loop.run(ctx) })
-	return errors.Join(group.Wait(), loop.close())
+	return group.Wait()
 }
 
 func serveFleet(file string, in io.Reader) (planner.Fleet, error) {
