@@ -112,6 +112,8 @@ type stage struct {
 	// settled has the unmet demand of the priorities before; all further ones are
 	// free. In the money stage all priorities are settled.
 	settled map[int]float64
+	// hasty: what the root gives will do.
+	hasty bool
 }
 
 type stageKind int

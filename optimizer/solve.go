@@ -55,9 +55,14 @@ type solver struct {
 	plan *plan
 	// bounds are proven lower bounds of the levels, by priority; 0 is that of missing replicas.
 	bounds map[int]float64
-	// money is the outcome of the last stage and program its program, nil if there was no time for
-	// a stage that minimises cost.
-	money   result
+	// last is the outcome of the last stage, and money that of the stage that bounds the cost best, its
+	// program nil if there was no time for any.
+	last, money outcome
+}
+
+// outcome is the result of a stage and its program.
+type outcome struct {
+	result
 	program *program
 }
 
@@ -79,25 +84,53 @@ func (s *solver) stages() {
 	if s.budget.exhausted() && s.settles(all) {
 		return
 	}
+	s.money = outcome{}
 	settled := stage{kind: shortfallStage, elastic: true, settled: map[int]float64{}}
 	if !s.budget.exhausted() {
 		s.settleShortfall(&settled)
 		s.weigh(settled, priorities)
 	}
-	settled.kind = unmetStage
-	for _, priority := range priorities {
+	s.settleLevels(settled, priorities)
+}
+
+// settleLevels settles the levels and then the cost: first as far as the roots of the searches do, so
+// that there is an answer to everything soon, and then again from the first level on that was not
+// proven so.
+func (s *solver) settleLevels(settled stage, priorities []int) {
+	proven := s.settleEach(settled, priorities, true)
+	if proven < len(priorities) {
+		s.minimizeCost(settled, true)
+		for _, priority := range priorities[proven:] {
+			delete(settled.settled, priority)
+		}
+		s.settleEach(settled, priorities[proven:], false)
+	}
+	s.minimizeCost(settled, false)
+}
+
+// settleEach settles one priority after the other and returns how many are proven within the gap
+// asked for, up to the first that is not.
+func (s *solver) settleEach(settled stage, priorities []int, hasty bool) (proven int) {
+	settled.kind, settled.hasty = unmetStage, hasty
+	for k, priority := range priorities {
 		if s.budget.exhausted() {
-			break
+			return proven
 		}
 		settled.priority = priority
-		settled.settled[priority] = s.settle(settled)
+		unmet := s.settle(settled)
+		settled.settled[priority] = unmet
+		if proven == k && unmet-s.bounds[priority] <= s.options.searchGap()*settled.unit(&s.canonical.Problem) {
+			proven++
+		}
 	}
-	if s.budget.exhausted() {
-		s.money, s.program = result{}, nil
-		return
+	return proven
+}
+
+func (s *solver) minimizeCost(settled stage, hasty bool) {
+	settled.kind, settled.priority, settled.hasty = moneyStage, 0, hasty
+	if !s.budget.exhausted() {
+		s.run(settled, false)
 	}
-	settled.kind, settled.priority = moneyStage, 0
-	s.run(settled, false)
 }
 
 // weigh makes a plan for all priorities at once, for those that settle one after the other to begin
@@ -161,7 +194,7 @@ func (s *solver) priorities() []int {
 func (s *solver) settleShortfall(next *stage) {
 	s.run(*next, false)
 	missing := float64(s.shortfall())
-	s.bounds[0] = min(math.Ceil(proven(s.money.bound)-1e-3), missing)
+	s.bounds[0] = min(math.Ceil(proven(s.last.bound)-1e-3), missing)
 	next.shortfall, next.shortfallSettled = missing, true
 	next.elastic = missing > 0
 }
@@ -171,7 +204,7 @@ func (s *solver) settleShortfall(next *stage) {
 func (s *solver) settle(at stage) (unmet float64) {
 	s.run(at, false)
 	unmet = s.unmet(s.plan, at.priority)
-	s.bounds[at.priority] = min(proven(s.money.bound), unmet)
+	s.bounds[at.priority] = min(max(s.bounds[at.priority], proven(s.last.bound)), unmet)
 	return unmet
 }
 
@@ -218,15 +251,15 @@ func gapOf(objective, bound float64) float64 {
 // run solves the program of a stage from the plan so far and keeps what it finds.
 // A tentative run gives up where a first plan isn't found at the root.
 func (s *solver) run(at stage, tentative bool) {
-	before := s.program
-	s.program = newProgram(&s.canonical.Problem, s.packings, at)
-	budget := s.budget.share(at.kind != moneyStage || tentative)
-	l := newLagrangian(s.program, budget)
+	before := s.last
+	s.last.program = newProgram(&s.canonical.Problem, s.packings, at)
+	budget := s.budget.share(at.kind != moneyStage || tentative || at.hasty)
+	l := newLagrangian(s.last.program, budget)
 	t := newTree(l, s.options)
-	t.hasty = at.kind == weighedStage
+	t.hasty = at.kind == weighedStage || at.hasty
 	t.unit, t.whole = at.unit(&s.canonical.Problem), at.kind == shortfallStage
-	if before != nil {
-		t.start = s.carryOver(before)
+	if before.program != nil {
+		t.start = s.last.program.carryOver(before)
 	}
 	if s.plan != nil {
 		t.offerPlan(s.plan.replicas)
@@ -234,13 +267,16 @@ func (s *solver) run(at stage, tentative bool) {
 	if tentative {
 		t.warm = s.warmStart()
 	}
-	s.money = t.solve(tentative)
+	s.last.result = t.solve(tentative)
 	if at.kind == moneyStage && t.best != nil && t.rootPrices != nil && !budget.exhausted() {
-		s.money.prices = t.shadowPrices()
+		s.last.prices = t.shadowPrices()
 	}
 	s.budget.settle(budget)
-	if s.money.best != nil {
-		s.keep(l.plan(s.money.best))
+	if at.kind == moneyStage && (s.money.program == nil || s.last.bound >= s.money.bound) {
+		s.money = s.last
+	}
+	if s.last.best != nil {
+		s.keep(l.plan(s.last.best))
 	}
 }
 
@@ -257,13 +293,13 @@ func (s *solver) keep(p *plan) {
 
 // carryOver translates the prices of the stage before. A unit of the level that it
 // settled was worth 1 there.
-func (s *solver) carryOver(before *program) []float64 {
-	prices := make([]float64, len(s.program.rows))
-	for r, row := range s.program.rows {
+func (p *program) carryOver(before outcome) []float64 {
+	prices := make([]float64, len(p.rows))
+	for r, row := range p.rows {
 		found := false
-		for k, old := range before.rows {
+		for k, old := range before.program.rows {
 			if old.kind == row.kind && old.index == row.index {
-				prices[r], found = s.money.prices[k], true
+				prices[r], found = before.prices[k], true
 				break
 			}
 		}
@@ -404,10 +440,10 @@ func (s *solver) replicas() [][][]int {
 
 // addPrices puts the multipliers at the root to what they price.
 func (s *solver) addPrices(out *Solution) {
-	if s.program == nil {
+	if s.money.program == nil {
 		return
 	}
-	for r, row := range s.program.rows {
+	for r, row := range s.money.program.rows {
 		price := s.money.prices[r]
 		switch row.kind {
 		case poolRow:
@@ -419,7 +455,7 @@ func (s *solver) addPrices(out *Solution) {
 		}
 	}
 	for i, from := range s.canonical.workloads {
-		w := &s.program.workloads[i]
+		w := &s.money.program.workloads[i]
 		for j, variant := range s.canonical.variants[i] {
 			out.Allocations[from].MarginalPrice[variant] = w.variants[j].marginalPrice(s.money.prices) / s.canonical.Workloads[i].servable(j)
 		}

@@ -44,7 +44,7 @@ func (s *solver) warmStart() *warmStart {
 	if s.options.Start == nil {
 		return nil
 	}
-	w := &warmStart{x: make([]int32, s.program.items), kept: make([]bool, len(s.program.workloads))}
+	w := &warmStart{x: make([]int32, s.last.program.items), kept: make([]bool, len(s.last.program.workloads))}
 	pools := s.startPools()
 	w.prices = s.startPrices(pools)
 	from := s.options.Start
@@ -55,8 +55,8 @@ func (s *solver) warmStart() *warmStart {
 		if !ok {
 			continue
 		}
-		first := s.program.workloads[i].firstItem
-		complete := s.startReplicas(i, old, pools, w.x[first:first+s.program.workloads[i].items])
+		first := s.last.program.workloads[i].firstItem
+		complete := s.startReplicas(i, old, pools, w.x[first:first+s.last.program.workloads[i].items])
 		w.kept[i] = complete && to.Demand == from.Problem.Workloads[old].Demand
 	}
 	return w
@@ -79,11 +79,11 @@ func (s *solver) startPools() []int32 {
 // startPrices are the shadow prices of the start by row; that of a pool stands in its first row.
 func (s *solver) startPrices(pools []int32) []float64 {
 	from := s.options.Start
-	prices := make([]float64, len(s.program.rows))
-	for r, row := range s.program.rows {
+	prices := make([]float64, len(s.last.program.rows))
+	for r, row := range s.last.program.rows {
 		switch row.kind {
 		case poolRow:
-			first := r == 0 || s.program.rows[r-1].kind != poolRow || s.program.rows[r-1].index != row.index
+			first := r == 0 || s.last.program.rows[r-1].kind != poolRow || s.last.program.rows[r-1].index != row.index
 			if g := pools[row.index]; g != none && first {
 				prices[r] = from.Solution.Pools[g].ShadowPrice
 			}
