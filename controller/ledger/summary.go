@@ -57,10 +57,7 @@ func demandName(d optimizer.Demand) string {
 
 // digest is the SHA-256 of a decision in its canonical form, in hexadecimal.
 func digest(d *planner.Decision) (string, error) {
-	text, err := exact.Marshal(d)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), nil
+	sum := sha256.New()
+	err := exact.Write(sum, d)
+	return hex.EncodeToString(sum.Sum(nil)), err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -15,16 +16,42 @@ import (
 
 // Marshal returns the text of a plain value. The error names what is not plain.
 func Marshal(v any) ([]byte, error) {
-	e := encoder{fields: make(fields)}
-	if err := e.value(reflect.ValueOf(v)); err != nil {
-		return nil, fmt.Errorf("exact: %w", err)
-	}
-	return e.text, nil
+	var out bytes.Buffer
+	err := Write(&out, v)
+	return out.Bytes(), err
 }
 
+// Write writes the text of a plain value, a part at a time. The error names what is not
+// plain, or is that of the writer.
+func Write(out io.Writer, v any) error {
+	e := encoder{out: out, fields: make(fields)}
+	err := e.value(reflect.ValueOf(v))
+	if err == nil {
+		_, err = out.Write(e.text)
+	}
+	if err != nil {
+		return fmt.Errorf("exact: %w", err)
+	}
+	return nil
+}
+
+// part is the length from which on a part of the text is written.
+const part = 1 << 14
+
 type encoder struct {
-	text   []byte
+	out    io.Writer
+	text   []byte // what is not yet written
 	fields fields
+}
+
+// flush writes the text where it is long enough.
+func (e *encoder) flush() error {
+	if len(e.text) < part {
+		return nil
+	}
+	_, err := e.out.Write(e.text)
+	e.text = e.text[:0]
+	return err
 }
 
 func (e *encoder) value(v reflect.Value) error {
@@ -186,7 +213,7 @@ func (e *encoder) member(first *bool, name string, v reflect.Value) error {
 	if err := e.value(v); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return nil
+	return e.flush()
 }
 
 // close ends an object, which may have no members.

@@ -2,6 +2,7 @@ package exact_test
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"reflect"
 	"testing"
@@ -106,6 +107,34 @@ func TestText(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, string(written))
 	}
+}
+
+// Long texts are written in parts, which the writer may refuse.
+func TestWriteInParts(t *testing.T) {
+	v := make([]everything, 5000)
+	for i := range v {
+		v[i].Count = i
+	}
+	whole, err := exact.Marshal(v)
+	require.NoError(t, err)
+	var read []everything
+	require.NoError(t, exact.Unmarshal(whole, &read))
+	assert.Equal(t, v, read)
+	for room := 0; room < len(whole); room += 20_000 {
+		require.ErrorContains(t, exact.Write(&full{room: room}, v), "no room")
+	}
+	require.NoError(t, exact.Write(&full{room: len(whole)}, v))
+}
+
+// full takes so many bytes.
+type full struct{ room int }
+
+func (f *full) Write(p []byte) (int, error) {
+	if len(p) > f.room {
+		return 0, errors.New("no room")
+	}
+	f.room -= len(p)
+	return len(p), nil
 }
 
 func TestHiddenFieldsAreLeftOut(t *testing.T) {
