@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"math"
+
 	"github.com/poolwright/poolwright/internal/parallel"
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/queueing"
@@ -30,15 +32,25 @@ func predict(c *cycle) error {
 }
 
 // traffic is what the replicas of a plan get: a fleet as it stands gets all of it, and
-// that of the loop what is expected, which is less than what it is planned for.
+// that of the loop what is expected, which is less than what it is planned for: to three
+// digits, so that what hardly moves is not predicted anew.
 func (c *cycle) traffic(i int, plan *WorkloadPlan) queueing.Rate {
 	switch {
 	case c.decision.Solution == nil:
 		return c.fleet.Workloads[i].ArrivalRate
 	case plan.Expected != nil:
-		return min(plan.Served, plan.Expected.Point+plan.Expected.Backlog)
+		return min(plan.Served, threeDigits(plan.Expected.Point+plan.Expected.Backlog))
 	}
 	return plan.Served
+}
+
+// threeDigits rounds to three significant digits.
+func threeDigits(rate queueing.Rate) queueing.Rate {
+	if rate <= 0 {
+		return rate
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(float64(rate)))-2)
+	return queueing.Rate(math.Round(float64(rate)/unit) * unit)
 }
 
 // predict returns nil without traffic, and where a variant in use has no profile.
