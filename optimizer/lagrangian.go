@@ -50,12 +50,16 @@ type effort struct {
 	left  int // pricing problems
 	given int // left at the beginning
 	stop  *stopper
+	// grace is what may still be spent on a first plan though the caller has stopped.
+	grace int
 }
 
 // spend takes n pricing problems from the effort and says whether to go on.
 func (e *effort) spend(n int) bool {
 	e.left -= n
-	return !e.stop.asked() && e.left > 0
+	e.grace = max(0, e.grace-n)
+	e.stop.asked()
+	return !e.exhausted()
 }
 
 // share is the effort for one stage: half of what is left if others follow.
@@ -71,7 +75,7 @@ func (e *effort) share(half bool) *effort {
 // settle takes what a stage has spent of its share.
 func (e *effort) settle(part *effort) { e.left -= part.given - part.left }
 
-func (e *effort) exhausted() bool { return e.left <= 0 || e.stop.stopped() }
+func (e *effort) exhausted() bool { return e.left <= 0 || e.stop.stopped() && e.grace == 0 }
 
 // stopper asks the caller whether to stop, one goroutine at a time, and not again after a yes. The
 // zero value and nil never stop.

@@ -175,6 +175,7 @@ func (t *tree) root() bool {
 		t.floor = math.Inf(1)
 		return false
 	}
+	t.ensurePlan()
 	t.findPlans()
 	if t.l.budget.exhausted() || !t.finishExactly() {
 		t.push(nil)
@@ -218,6 +219,25 @@ func (t *tree) firstEvaluation() (first lagrangianValue, ok bool) {
 		return t.firstEvaluation()
 	}
 	return first, true
+}
+
+// graceShare is what making a first plan may cost once the caller has stopped, in pricing problems for
+// each workload.
+const graceShare = 2
+
+// ensurePlan makes the best configurations so far fit, whatever they then cost, where the caller has
+// stopped the search before there was a plan.
+func (t *tree) ensurePlan() {
+	if t.best != nil || !t.l.budget.stop.stopped() {
+		return
+	}
+	t.l.budget.grace = graceShare * len(t.l.workloads)
+	defer func() { t.l.budget.grace = 0 }()
+	p := newPrimal(&t.bundle)
+	if a := p.start(t.bundle.value.cut.picks); p.repair(a) {
+		p.improveOne(a)
+		t.offer(a)
+	}
 }
 
 // adopt makes a plan of an earlier one: workloads that are the same keep what they had, the others
