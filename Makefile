@@ -121,6 +121,10 @@ test-peers: setup-peers ## compare the optimizer's proofs with CBC's on INSTANCE
 	  echo 'CBC is not installed: its comparison is left out'; \
 	fi
 
+.PHONY: replay-week
+replay-week: ## decide for a simulated week every 15 s, and replay the ledger (1 min)
+	CGO_ENABLED=0 go test -count 1 -run TestWeekIsReproduced ./controller/ledger -step 15s
+
 .PHONY: first-run
 first-run: build $(TOOLS)/.done ## check what the README promises of the first run: curl, grpcurl, command line
 	tools/first-run.sh bin/poolwright

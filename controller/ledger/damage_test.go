@@ -19,7 +19,7 @@ import (
 // A ledger that ends anywhere is replayed up to its last whole line, and what is left of
 // the next is reported with its place.
 func TestTruncatedAnywhere(t *testing.T) {
-	text := written(t, 2, 1)
+	text := written(t, 1, 2, 1)
 	line, begin, entries := 1, 0, 0
 	for end := range text {
 		if end > 0 && text[end-1] == '\n' {
@@ -68,7 +68,7 @@ func places(text []byte) []place {
 
 // A change of any byte is noticed. What comes after the next checkpoint is used.
 func TestCorruptedAnywhere(t *testing.T) {
-	text := written(t, 12, 3)
+	text := written(t, 2, 12, 3)
 	lines, random := places(text), rand.New(rand.NewPCG(5, 6))
 	for range 150 {
 		at := random.IntN(len(text) - 1)
@@ -106,7 +106,7 @@ func usable(lines []place, hit int, end bool) int {
 
 // Lines that are whole but out of their order are not replayed as if nothing were missing.
 func TestMissingLines(t *testing.T) {
-	text := written(t, 6, 3)
+	text := written(t, 2, 6, 3)
 	lines := bytes.SplitAfter(text, []byte("\n")) // header, checkpoint, 3 entries, checkpoint, 3 entries
 	for name, test := range map[string]struct {
 		order               []int
@@ -136,7 +136,7 @@ func TestMissingLines(t *testing.T) {
 
 // After a crash a ledger goes on behind its last whole line, wherever the crash was.
 func TestOpenCutsTornLine(t *testing.T) {
-	text := written(t, 3, 2)
+	text := written(t, 2, 3, 2)
 	lines := places(text)
 	last := int(lines[len(lines)-1].Offset)
 	for end := last - 3; end < len(text); end += 67 {

@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"hash/crc32"
 	"path/filepath"
@@ -20,13 +21,16 @@ import (
 	"github.com/poolwright/poolwright/planner"
 )
 
+// step is the time between decisions; make replay-week has the usual one.
+var step = flag.Duration("step", 5*time.Minute, "time between decisions of the week that is replayed")
+
 // A week of decisions is made again, bit for bit.
 func TestWeekIsReproduced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.jsonl")
 	w, found := open(t, ledger.Config{Path: path, SegmentAge: 36 * time.Hour, CheckpointEntries: 100, Sync: ledger.AtCheckpoints})
 	assert.Zero(t, found)
-	const cycles = 7 * 24 * 12
-	run(t, newWorld(t, 5), w, 0, cycles, 5*time.Minute)
+	cycles := int(7 * 24 * time.Hour / *step)
+	run(t, newWorld(t, 5), w, 0, cycles, *step)
 
 	files := segments(t, path)
 	assert.Len(t, files, 5)
@@ -34,7 +38,7 @@ func TestWeekIsReproduced(t *testing.T) {
 	assert.Empty(t, differing)
 	assert.Equal(t, ledger.Report{
 		Origins: []ledger.Origin{origin()}, Cycles: cycles, Reproduced: cycles, Recalled: report.Recalled,
-		First: monday(), Last: monday().Add((cycles - 1) * 5 * time.Minute),
+		First: monday(), Last: monday().Add(7*24*time.Hour - *step),
 	}, report)
 	assert.Greater(t, report.Recalled, cycles/30, "searches that the clock ended")
 	require.Contains(t, string(files[0]), `"changes":[{`)
@@ -57,7 +61,7 @@ func altered(t *testing.T, text []byte, line int, from, to string) []byte {
 
 // A decision that differs is shown with what differs, and replay goes on.
 func TestDifferences(t *testing.T) {
-	text := written(t, 4, 10) // header, checkpoint, 4 entries
+	text := written(t, 2, 4, 10) // header, checkpoint, 4 entries
 	digest := regexp.MustCompile(`"digest":"(\w+)"`).FindSubmatch(bytes.Split(text, []byte("\n"))[2])[1]
 	price := `"pricePerHour":6,"objective":6`
 	for name, test := range map[string]struct {
@@ -87,7 +91,7 @@ func TestDifferences(t *testing.T) {
 
 // What is whole but says what cannot be is damage or a difference, no failure.
 func TestImpossibleEntries(t *testing.T) {
-	text := written(t, 4, 10)
+	text := written(t, 2, 4, 10)
 	for name, test := range map[string]struct {
 		line             int
 		from, to, reason string
@@ -123,14 +127,14 @@ func TestReadEnds(t *testing.T) {
 	failure := errors.New("enough")
 	require.ErrorIs(t, r.Read(iotest.ErrReader(failure), "broken.jsonl", nil), failure)
 
-	text := written(t, 1, 10)
+	text := written(t, 2, 1, 10)
 	text = altered(t, text, 3, `"digest":"`, `"digest":"0`)
 	require.ErrorIs(t, r.Read(bytes.NewReader(text), "ledger.jsonl", func(ledger.Cycle) error { return failure }), failure)
 }
 
 // Files are put in order by the first sequence number in each.
 func TestFirstSequence(t *testing.T) {
-	text := written(t, 2, 1)
+	text := written(t, 2, 2, 1)
 	lines := bytes.SplitAfter(text, []byte("\n")) // header, checkpoint, entry, checkpoint, entry
 	for want, part := range map[uint64][][]byte{0: lines, 1: lines[2:], 2: lines[4:]} {
 		got, ok, err := ledger.FirstSequence(bytes.NewReader(bytes.Join(part, nil)))

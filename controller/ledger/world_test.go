@@ -169,11 +169,11 @@ func open(t *testing.T, c ledger.Config) (*ledger.Writer, ledger.Found) {
 }
 
 // written is the text of a small ledger, with a checkpoint every so many entries.
-func written(t *testing.T, cycles, every int) []byte {
+func written(t *testing.T, workloads, cycles, every int) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ledger.jsonl")
 	w, _ := open(t, ledger.Config{Path: path, CheckpointEntries: every, Sync: ledger.AtCheckpoints})
-	run(t, newWorld(t, 2), w, 0, cycles, 5*time.Minute)
+	run(t, newWorld(t, workloads), w, 0, cycles, 5*time.Minute)
 	text, err := os.ReadFile(path) //nolint:gosec // written above
 	require.NoError(t, err)
 	return text
