@@ -25,8 +25,8 @@ func newRoot() *cobra.Command {
 objective, and chooses the cheapest mix of accelerators and replicas that serves
 all demand within the accelerator pools.
 
-Exit codes: 0 done, 1 failure, 2 bad input, 3 some demand or bound cannot be met
-(the answer is printed all the same).`,
+Exit codes: 0 done, 1 failure, 2 bad input, 3 some demand or bound cannot be met, or
+some decision of a ledger was not reproduced (the answer is printed all the same).`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          knownCommand,
