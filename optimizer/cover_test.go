@@ -13,7 +13,7 @@ func TestNeededIsTheLeastThatServes(t *testing.T) {
 	served, short := 0, 0
 	for seed := range uint64(4000) {
 		r := rand.New(rand.NewPCG(seed, 11))
-		p := randomSmall(r)
+		p := randomScaled(r)
 		for i := range p.Workloads {
 			w := &p.Workloads[i]
 			counts := make([]int, len(w.Variants))
