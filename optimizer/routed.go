@@ -230,20 +230,21 @@ func (s *routedSearch) setNeed(p *pricer, k int) {
 }
 
 // failing is the least that the replicas that fail cover of a row: the heaviest of
-// those settled, and as light ones as there may be.
+// those settled, and as light ones as there may be. Replicas without weight only fail
+// where there are too few others, and then nothing is served.
 func (s *routedSearch) failing(p *pricer, weights []float64) float64 {
 	left, total := float64(p.w.redundancy), 0.0
 	lightest := math.Inf(1)
 	for v := range weights {
 		s.x[v] = float64(s.least[v])
-		if s.most[v] > s.least[v] {
+		if weights[v] > 0 && s.most[v] > s.least[v] {
 			lightest = min(lightest, weights[v])
 		}
 	}
 	for left > 0 {
 		heaviest := -1
 		for v := range weights {
-			if s.x[v] > 0 && (heaviest < 0 || weights[v] > weights[heaviest]) {
+			if s.x[v] > 0 && weights[v] > 0 && (heaviest < 0 || weights[v] > weights[heaviest]) {
 				heaviest = v
 			}
 		}
@@ -301,6 +302,9 @@ func (p *pricer) learn(row coveringRow) {
 // explore searches within the bounds on replicas.
 func (p *pricer) explore() {
 	s := &p.routed
+	if p.steps > p.limit {
+		return
+	}
 	if p.w.redundancy > 0 {
 		s.shift(p)
 	}
