@@ -28,8 +28,10 @@ type covering struct {
 	columns     [][]float64
 	multipliers []float64
 	y, ratios   []float64
-	// pivots counts exchanges, and stale those since the inverse was set up.
-	pivots, stale int
+	// stale counts exchanges since the inverse was set up.
+	stale int
+	// work counts multiplications, until the caller takes account of them.
+	work int
 }
 
 // reset prepares for n variables without rows. The caller fills in costs and bounds
@@ -44,7 +46,6 @@ func (c *covering) reset(n int, slack float64) {
 		c.columns[j] = resize(c.columns[j], n)
 	}
 	c.rows, c.need = c.rows[:0], c.need[:0]
-	c.pivots = 0
 }
 
 // start takes the bound of every variable that is cheaper as active.
@@ -139,6 +140,7 @@ func (c *covering) value() float64 {
 // 1977); −1 if there is none.
 func (c *covering) mostViolated(first bool) (worst int32, most float64) {
 	n := int32(len(c.active))
+	c.work += len(c.rows) * len(c.active)
 	worst, most = -1, c.slack
 	see := func(k int32, missing float64) bool {
 		if missing > most {
@@ -197,8 +199,8 @@ func (c *covering) enter(k int32, missing float64) bool {
 		}
 	}
 	c.active[leaving], c.multipliers[leaving] = k, theta
-	c.pivots++
 	c.stale++
+	c.work += 2 * len(c.active) * len(c.active)
 	return true
 }
 

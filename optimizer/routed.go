@@ -38,6 +38,7 @@ type routedSearch struct {
 
 // solveRouted is solve for a workload with a routing.
 func (p *pricer) solveRouted() priced {
+	p.limit *= routedPatience
 	answer, least := priced{bound: math.Inf(1)}, math.Inf(1)
 	x := make([]int32, p.w.items)
 	for _, j := range p.alternatives() {
@@ -57,6 +58,10 @@ func (p *pricer) solveRouted() priced {
 	return answer
 }
 
+// routedPatience is how many times as many steps as other searches a search may take
+// whose configurations are linear programs.
+const routedPatience = 10
+
 // alternatives are the variants that may be used alone, or −1 for all together.
 func (p *pricer) alternatives() []int {
 	if !p.w.single {
@@ -71,6 +76,7 @@ func (p *pricer) alternatives() []int {
 
 // enumerateRouted visits all configurations within the threshold, which is p.best.
 func (p *pricer) enumerateRouted() {
+	p.limit *= routedPatience
 	for _, j := range p.alternatives() {
 		if p.prepare(j) {
 			p.searchRouted()
@@ -215,6 +221,7 @@ func (s *routedSearch) shift(p *pricer) {
 	for k := range s.rowsOf {
 		s.setNeed(p, k)
 	}
+	s.work += len(s.rowsOf) * len(s.least) * len(s.least)
 }
 
 func (s *routedSearch) setNeed(p *pricer, k int) {
@@ -344,11 +351,19 @@ func (p *pricer) exploreAbove(v int, below, most int32) {
 // relaxRouted solves the relaxation unless it is no better than the best.
 func (p *pricer) relaxRouted() (value float64, optimal bool) {
 	s := &p.routed
-	before := s.pivots
 	value, optimal = s.solve(p.best - p.base)
-	p.steps += 1 + s.pivots - before
+	p.charge()
 	return value, optimal
 }
+
+// charge counts the work done as steps.
+func (p *pricer) charge() {
+	p.steps += 1 + (p.routed.work+p.w.routing.dual.work)/multiplicationsPerStep
+	p.routed.work, p.w.routing.dual.work = 0, 0
+}
+
+// multiplicationsPerStep are about as much work as a step of other searches.
+const multiplicationsPerStep = multiplications / stepsPerEffort
 
 // open bounds what is settled, visits the configuration at which the relaxation is
 // least if that is whole, and says whether others may be better.

@@ -247,6 +247,7 @@ func (r *routing) prepare(x []float64) {
 // cheapest paths take.
 func (r *routing) cover(weights []float64) (need, unserved float64) {
 	clear(r.load)
+	r.dual.work += len(r.rates) * len(weights)
 	for s, rate := range r.rates {
 		least, prefill, decode := rate, math.Inf(1), math.Inf(1)
 		path, first, second := none, none, none

@@ -463,3 +463,22 @@ func BenchmarkShapes(b *testing.B) {
 		})
 	}
 }
+
+// Redundancy of any size is proven in one step where a phase has one variant: what fails of it is
+// known.
+func TestRedundantPhasesAreProven(t *testing.T) {
+	for _, redundancy := range []int{1, 1000, 600_000} {
+		w := Workload{Priority: 1, Demand: 10, Redundancy: redundancy}
+		for _, phase := range []Phase{Prefill, Decode} {
+			w.Variants = append(w.Variants, Variant{
+				Name: fmt.Sprint(phase), Phase: phase, Capacity: 2 * float64(phase),
+				DevicesPerReplica: 1, Placements: []Placement{{PricePerHour: 1}},
+			})
+		}
+		p := &Problem{Pools: []Pool{{}}, Workloads: []Workload{w}}
+		s := solve(t, p, Options{Effort: 1000})
+		if want := float64(5 + 3 + 2*redundancy); s.Objective != want || s.Proof != Optimal {
+			t.Errorf("redundancy %d: cost %v, bound %v, want %v", redundancy, s.Objective, s.Bound, want)
+		}
+	}
+}
