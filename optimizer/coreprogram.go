@@ -188,21 +188,27 @@ func (p *coreProgram) descend() bool {
 	return true
 }
 
-// prove works out the Lagrangian of the open columns at the multipliers of the relaxation.
+// prove works out the Lagrangian of the open columns at the multipliers of the relaxation,
+// rounding errors considered.
 func (p *coreProgram) prove() {
 	l := p.t.l
 	prices := make([]float64, len(l.rows))
 	var bound runningSum
-	bound.add(p.cost)
+	size := 0.0
+	add := func(term float64) {
+		bound.add(term)
+		size += math.Abs(term)
+	}
+	add(p.cost)
 	for r, row := range l.rows {
 		prices[r] = max(0, -p.dual[len(p.groups)+r]*l.unit(r))
-		bound.add(prices[r] * (p.used[r] - row.limit))
+		add(prices[r] * (p.used[r] - row.limit))
 	}
 	p.excess = resize(p.excess, len(p.closed))
 	clear(p.excess)
 	for c := range p.cuts {
 		price := max(0, p.dual[len(p.groups)+len(l.rows)+c])
-		bound.add(price * p.cuts[c].least)
+		add(price * p.cuts[c].least)
 		for k, a := range p.cuts[c].coefficients {
 			p.excess[k] -= price * a
 		}
@@ -219,9 +225,9 @@ func (p *coreProgram) prove() {
 		for k := range excess {
 			excess[k] -= least
 		}
-		bound.add(least)
+		add(least)
 	}
-	p.bound = bound.total()
+	p.bound = bound.total() - 1e-14*size
 }
 
 // offerRounded offers the plan of the largest value per group.
