@@ -84,12 +84,7 @@ func (b *bundle) ascend(g goal) ascent {
 			return converged
 		}
 		if enough := b.enough(g); predicted <= enough {
-			// A short step predicts little whatever is missing.
-			if missing, longer := b.missing(predicted); missing > 3*enough && longer > 2*b.step {
-				if b.quick {
-					longer = min(longer, 20*b.step)
-				}
-				b.step = longer
+			if b.lengthen(predicted, enough) {
 				continue
 			}
 			return converged
@@ -101,22 +96,46 @@ func (b *bundle) ascend(g goal) ascent {
 		if !v.ok {
 			return failed(v.bound)
 		}
-		gain := v.bound - b.value.bound
-		if gain >= 0.1*predicted {
-			if gain >= 0.4*predicted && b.held(predicted) {
-				b.step *= 5
-			}
-			b.prices, b.value = next, v
-			nulls = 0
-		} else if nulls++; gain < -predicted {
-			// Far off: the longest step that a parabola through both ends would take.
-			b.step *= max(0.1, predicted/(2*(predicted-gain)))
-		} else if nulls > max(2, len(b.active)/nullShare) {
-			b.step *= 0.5
-		}
+		nulls = b.move(next, v, predicted, nulls)
 		b.add(v.cut)
 	}
 	return interrupted
+}
+
+// lengthen takes longer steps where the bound may gain more than enough within them: a
+// short step predicts little whatever is missing. It says whether it did.
+func (b *bundle) lengthen(predicted, enough float64) bool {
+	missing, longer := b.missing(predicted)
+	if missing <= 3*enough || longer <= 2*b.step {
+		return false
+	}
+	if b.quick {
+		longer = min(longer, 20*b.step)
+	}
+	b.step = longer
+	return true
+}
+
+// move goes to the next prices where they gain enough of what was predicted, and
+// adapts the step. nulls are the passes without gain before and, returned, after it.
+func (b *bundle) move(next []float64, v lagrangianValue, predicted float64, nulls int) int {
+	gain := v.bound - b.value.bound
+	if gain >= 0.1*predicted {
+		if gain >= 0.4*predicted && b.held(predicted) {
+			b.step *= 5
+		}
+		b.prices, b.value = next, v
+		return 0
+	}
+	nulls++
+	switch {
+	case gain < -predicted:
+		// Far off: the longest step that a parabola through both ends would take.
+		b.step *= max(0.1, predicted/(2*(predicted-gain)))
+	case nulls > max(2, len(b.active)/nullShare):
+		b.step *= 0.5
+	}
+	return nulls
 }
 
 // evaluate returns false where the effort is spent.
