@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -85,12 +86,7 @@ func (d demand) addPools(r *rand.Rand, p Params, types []accelerator, problem *o
 		order[g] = g
 	}
 	value := func(g int) float64 { return d.wanted[g] * types[g].pricePerHour }
-	slices.SortStableFunc(order, func(a, b int) int {
-		if value(a) > value(b) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value(b), value(a)) })
 	s := p.Kind.supply()
 	scarce := order[:int(math.Ceil(s.scarce*float64(len(order))))]
 	for g, a := range types {
