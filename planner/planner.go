@@ -155,7 +155,7 @@ func size(c *cycle) error {
 		w, highest := &c.fleet.Workloads[i], c.highest(i)
 		c.sizes[i] = make([]Size, len(w.Variants))
 		for j := range w.Variants {
-			c.sizes[i][j] = c.sustained[i][j].useful(highest)
+			c.sizes[i][j] = c.sustained[i][j].useful(highest, w.Shapes)
 			if reason := c.sizes[i][j].Reason; reason != "" {
 				c.step(w.QualifiedName()+"/"+w.Variants[j].Name, "", "0 requests/s per replica", reason)
 			}

@@ -46,6 +46,17 @@ func shaped(rate queueing.Rate, shapes []planner.ShapeShare, variants ...planner
 	return f
 }
 
+// A rare shape that is slow to serve needs few replicas, whatever all demand would need at its pace.
+func TestRareShapeIsServedAtAnyDemand(t *testing.T) {
+	shapes := []planner.ShapeShare{{Share: 0.01, Shape: lengths(4000, 400)}, {Share: 0.99, Shape: lengths(100, 20)}}
+	sizes, err := planner.New(lp.Simplex()).Capacities(shaped(10, shapes, estimate("h", 0)))
+	require.NoError(t, err)
+	f := shaped(2e6*sizes[0][0].Shapes[0].Served, shapes, estimate("h", 0))
+	f.Pools[0].Capacity = optimizer.Bound{}
+	d := plan(t, planner.Snapshot{Fleet: f})
+	assert.Equal(t, optimizer.Served, d.Demand)
+}
+
 func TestEachShapeIsSizedAlone(t *testing.T) {
 	shapes := []planner.ShapeShare{{Share: 0.75, Shape: lengths(200, 200)}, {Share: 0.25, Shape: lengths(2000, 100)}}
 	sizes, err := planner.New(lp.Simplex()).Capacities(shaped(10, shapes, estimate("h", 0)))

@@ -230,12 +230,12 @@ func (s *Size) refuse(l queueing.Limit, best float64) {
 // mostReplicas is the most replicas of one variant that a plan considers.
 const mostReplicas = 1e6
 
-// useful is the size where a sensible number of replicas serves the demand, and
-// otherwise one that sustains nothing.
-func (s Size) useful(demand queueing.Rate) Size {
+// useful is the size where a sensible number of replicas serves the demand, whose
+// shapes are those of the size, and otherwise one that sustains nothing.
+func (s Size) useful(demand queueing.Rate, shapes []ShapeShare) Size {
 	s.Shapes = slices.Clone(s.Shapes)
 	for k := range s.Shapes {
-		s.Shapes[k] = s.Shapes[k].useful(demand)
+		s.Shapes[k] = s.Shapes[k].useful(demand*queueing.Rate(shapes[k].Share), nil)
 	}
 	if s.Served > 0 && float64(demand) > mostReplicas*float64(s.Served) {
 		s.Reason = fmt.Sprintf("one replica sustains %.3g requests/s: more than a million would be needed", float64(s.Served))
