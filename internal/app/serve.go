@@ -153,6 +153,7 @@ func newLoop(c ServeConfig, p *planner.Planner, fleet planner.Fleet, registry *p
 		// Peaks two hours apart, so that workloads hand devices over to one another.
 		curves[i] = simulation.Curve{Trough: 0.25, Peak: 14*time.Hour + time.Duration(i%6)*2*time.Hour}
 	}
+	fleet.Control.Cycle = c.step()
 	now := time.Now().UTC().Truncate(24 * time.Hour).Add(demoMorning)
 	fluid, err := simulation.NewFluid(fleet, curves, now)
 	if err != nil {
@@ -193,7 +194,7 @@ func (l *loop) run(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 		}
-		if err := l.fleet.Advance(l.fleet.Now().Add(l.step())); err != nil {
+		if err := l.fleet.Advance(l.fleet.Now().Add(l.config.step())); err != nil {
 			return err
 		}
 		entry, err := l.tick(ctx)
@@ -208,9 +209,9 @@ func (l *loop) run(ctx context.Context) error {
 	}
 }
 
-// step is the simulated time between plans.
-func (l *loop) step() time.Duration {
-	return time.Duration(float64(l.config.Interval) * l.config.Speed)
+// step is the simulated time between plans, whatever cycle the fleet declares.
+func (c *ServeConfig) step() time.Duration {
+	return time.Duration(float64(c.Interval) * c.Speed)
 }
 
 // tick runs one cycle under the fleet's time limit and counts it.
@@ -252,7 +253,7 @@ func (l *loop) first(ctx context.Context) error {
 		return err
 	}
 	_, err = fmt.Fprintf(l.out, "\n%s\n\nPlanning again every %s; each time %.4g minutes of the simulated day have passed. Changes:\n",
-		l.urls, l.config.Interval, l.step().Minutes())
+		l.urls, l.config.Interval, l.config.step().Minutes())
 	return err
 }
 

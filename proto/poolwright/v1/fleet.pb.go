@@ -2028,7 +2028,8 @@ func (x *Robustness) GetProbability() float64 {
 // Control says how the loop follows its plans.
 type Control struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Time between decisions, from a second to an hour; absent = 15s.
+	// Time between decisions, from a second to an hour; absent = 15s. The simulated loop of
+	// `poolwright serve` has its own.
 	Cycle *durationpb.Duration `protobuf:"bytes,1,opt,name=cycle,proto3" json:"cycle,omitempty"`
 	// Policy of workloads without one of their own; absent = native with its defaults.
 	Policy *Policy `protobuf:"bytes,2,opt,name=policy,proto3" json:"policy,omitempty"`
