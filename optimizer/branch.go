@@ -14,7 +14,7 @@ type split struct {
 }
 
 // probes is the number of splits whose children are looked at before one is chosen.
-const probes = 5
+const probes = 3
 
 // branch returns the two children of the split that seems to raise the bound most,
 // none if a single configuration is left for every workload: it was offered, so that

@@ -204,6 +204,16 @@ func (m *master) shares() [][]fraction {
 	return shares
 }
 
+// firstPlan looks for a plan at the root and leaves the bundle as it was.
+func (m *master) firstPlan() {
+	b := &m.t.bundle
+	prices, value := b.prices, b.value
+	if outcome, ok := m.raise(); ok && outcome == converged {
+		m.plan()
+	}
+	b.prices, b.value = prices, value
+}
+
 // plan looks for a plan near the solution, among the configurations of the program.
 func (m *master) plan() {
 	picks := slices.Clone(m.t.bundle.value.cut.picks)

@@ -176,19 +176,21 @@ func (t *tree) root() bool {
 		return false
 	}
 	t.ensurePlan()
+	if t.small() && !t.hasty {
+		t.master = t.newMaster()
+	}
 	t.findPlans()
 	if t.l.budget.exhausted() || !t.finishExactly() {
 		t.push(nil)
-		if t.small() {
-			t.master = t.newMaster()
-			t.coreLimit = min(t.coreLimit, smallCore)
-		}
+	}
+	if t.master != nil {
+		t.coreLimit = min(t.coreLimit, smallCore)
 	}
 	return true
 }
 
 // smallCore is the size of a core that closes a node sooner than further splits where these are quick.
-const smallCore = 500
+const smallCore = 300
 
 // small says whether the program has few rows, one for each workload and limit.
 func (t *tree) small() bool { return len(t.l.workloads)+len(t.l.rows) <= t.limits.rows }
@@ -196,8 +198,12 @@ func (t *tree) small() bool { return len(t.l.workloads)+len(t.l.rows) <= t.limit
 // findPlans looks for plans at the root until one is good enough. Where nodes are quick, more than a
 // first one is left to them.
 func (t *tree) findPlans() {
+	if t.master != nil && t.best == nil {
+		t.master.firstPlan()
+	}
 	for k, search := range []func(){t.round, t.roundNear, t.solveNear} {
-		if t.bundle.value.bound >= t.target() || t.l.budget.exhausted() || k > 0 && t.small() && t.best != nil {
+		enough := t.best != nil && (t.master != nil || k > 0 && t.small())
+		if enough || t.bundle.value.bound >= t.target() || t.l.budget.exhausted() {
 			return
 		}
 		search()
