@@ -99,7 +99,11 @@ func (f *filler) place(c choice, n int) {
 	f.plan.replicas[item] += int32(n)
 }
 
-func (f *filler) fits(c choice) int { return f.room.Replicas(c.workload, c.variant, c.placement) }
+// fits is how many more replicas have room, of all that a plan may have of a variant.
+func (f *filler) fits(c choice) int {
+	more := int(unlimited) - f.room.Counts(c.workload)[c.variant]
+	return min(more, f.room.Replicas(c.workload, c.variant, c.placement))
+}
 
 // cost is that of n more replicas, per hour.
 func (f *filler) cost(c choice, n int) float64 {
@@ -302,7 +306,8 @@ type addition struct {
 	number int
 }
 
-// step is additions that serve a share of all shapes left that they can serve.
+// step is additions that serve a share of all shapes left that they can serve. It is none
+// where that is next to nothing.
 type step struct {
 	additions []addition
 	share     float64
@@ -313,7 +318,7 @@ type step struct {
 func (f *filler) steps(i int, left []float64, visit func(step)) {
 	w := &f.problem.Workloads[i]
 	consider := func(additions ...addition) {
-		if s := f.step(additions, left); s.share > 0 {
+		if s := f.step(additions, left); s.share > tolerance {
 			visit(s)
 		}
 	}

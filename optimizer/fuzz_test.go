@@ -17,6 +17,8 @@ func FuzzSolve(f *testing.F) {
 	f.Add(uint64(1), binary.LittleEndian.AppendUint64([]byte{0, 1, 2, 3, 4, 5, 6, 7}, math.Float64bits(1e15)))
 	// A demand so small that a fraction of a replica serves it many times over.
 	f.Add(uint64(33), []byte(")000000 \x00"))
+	// A shape that a variant serves next to nothing of, however many replicas it has.
+	f.Add(uint64(197), []byte(")0000101\x10"))
 	f.Fuzz(func(t *testing.T, seed uint64, data []byte) {
 		p := randomSmall(rand.New(rand.NewPCG(seed, 14)))
 		distort(p, data)
