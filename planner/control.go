@@ -5,7 +5,6 @@ import (
 
 	"github.com/poolwright/poolwright/forecast"
 	"github.com/poolwright/poolwright/optimizer"
-	"github.com/poolwright/poolwright/policy"
 )
 
 // Control says how the loop follows its plans. It counts only in decisions with
@@ -13,8 +12,8 @@ import (
 type Control struct {
 	// Cycle is the time between decisions; 0 = DefaultCycle.
 	Cycle time.Duration
-	// Policy of workloads without one of their own; nil = policy.DefaultNative.
-	Policy *policy.Native
+	// Policy of workloads without one of their own; zero = policy.DefaultNative.
+	Policy Policy
 	// Forecast is how demand is predicted.
 	Forecast forecast.Config
 	// BacklogDrain is the time in which requests that wait are to be served;

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -46,7 +47,21 @@ func (p *WorkloadPlan) unserved() Condition {
 	if reason := p.sizeReason(); reason != "" {
 		return Condition{Type: SLOInfeasible, Message: reason}
 	}
-	return Condition{Type: DemandUnmet, Message: fmt.Sprintf("%.4g requests/s because of %s", float64(p.Unmet), p.Binding)}
+	message := fmt.Sprintf("%.4g requests/s because of %s", float64(p.Unmet), p.Binding)
+	if reason := p.slowReason(); reason != "" {
+		message += ": " + reason
+	}
+	return Condition{Type: DemandUnmet, Message: message}
+}
+
+// slowReason is why the policy permits less than wanted, where that binds.
+func (p *WorkloadPlan) slowReason() string {
+	for j := range p.Variants {
+		if v := &p.Variants[j]; p.Binding == boundByPolicy && v.Permitted.Limited && v.Wanted > v.Permitted.Max {
+			return v.Permitted.Reason
+		}
+	}
+	return ""
 }
 
 // cheapestUsed is the used variant with the lowest marginal price, or -1. The price of
@@ -134,7 +149,7 @@ func (c *cycle) workloadReason(i int) string {
 	}
 	if plan.Unmet > 0 {
 		fmt.Fprintf(&b, "; %.4g requests/s unmet because of %s", float64(plan.Unmet), plan.Binding)
-		if reason := plan.sizeReason(); reason != "" {
+		if reason := cmp.Or(plan.sizeReason(), plan.slowReason()); reason != "" {
 			b.WriteString(": " + reason)
 		}
 	} else if plan.Binding != "" {

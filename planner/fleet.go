@@ -5,7 +5,6 @@ import (
 
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/optimizer/greedy"
-	"github.com/poolwright/poolwright/policy"
 	"github.com/poolwright/poolwright/queueing"
 )
 
@@ -80,8 +79,8 @@ type Workload struct {
 	// UnmetPenalty is per hour and request/s, and counts only when Penalized.
 	UnmetPenalty float64
 	Penalized    bool
-	// Policy is nil where that of the fleet's Control counts.
-	Policy   *policy.Native
+	// Policy is zero where that of the fleet's Control counts.
+	Policy   Policy
 	Variants []Variant
 }
 

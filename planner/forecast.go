@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/poolwright/poolwright/forecast"
-	"github.com/poolwright/poolwright/policy"
 	"github.com/poolwright/poolwright/queueing"
 )
 
@@ -55,7 +54,7 @@ func (w *Workload) horizon(control *Control) time.Duration {
 func (c *cycle) planDemand(i int) {
 	w, s, e, next := &c.fleet.Workloads[i], &c.seen[i], c.expected[i], c.next[i]
 	need := float64(e.Upper + e.Backlog)
-	planned := c.policy(w).Demand(float64(next.Planned), need)
+	planned := c.policy(w).demand(float64(next.Planned), need)
 	reason := e.Reason
 	switch {
 	case !s.complete:
@@ -71,15 +70,4 @@ func (c *cycle) planDemand(i int) {
 	}
 	w.ArrivalRate = queueing.Rate(planned)
 	next.Planned = w.ArrivalRate
-}
-
-// policy is that of a workload.
-func (c *cycle) policy(w *Workload) policy.Native {
-	switch {
-	case w.Policy != nil:
-		return *w.Policy
-	case c.fleet.Control.Policy != nil:
-		return *c.fleet.Control.Policy
-	}
-	return policy.DefaultNative()
 }

@@ -93,7 +93,7 @@ func TestArrivalsAreReconstructed(t *testing.T) {
 // What only some replicas report adds, and never takes away.
 func TestIncompleteNeverTakesAway(t *testing.T) {
 	l := newLoop(t, twoPools(0, declared("chat-a100", 1, 4)))
-	l.fleet.Control.Policy = &policy.Native{}
+	l.fleet.Control.Policy = planner.Policy{Native: &policy.Native{}}
 	l.cycle(chat(planner.Observation{ArrivalRate: rate(20)}))
 	require.Equal(t, 5, l.variant("prod/chat", "chat-a100").CurrentReplicas)
 	incomplete := planner.Measurement{State: planner.Incomplete, Value: 3}
@@ -132,7 +132,7 @@ func TestVariantWithoutProfileIsNeverScaled(t *testing.T) {
 	unknown := declared("chat-h100", 0, 0)
 	unknown.CurrentReplicas = 3
 	l := newLoop(t, twoPools(0, unknown, declared("chat-a100", 1, 4)))
-	l.fleet.Control.Policy = &policy.Native{}
+	l.fleet.Control.Policy = planner.Policy{Native: &policy.Native{}}
 	for _, demand := range []float64{20, 0, 0} {
 		d := l.cycle(chat(planner.Observation{ArrivalRate: rate(demand)}))
 		assert.Equal(t, planner.ProfileMissing, d.Plans[0].Conditions[0].Type)
@@ -192,7 +192,7 @@ func TestFullPoolMoves(t *testing.T) {
 	h.CurrentReplicas = 8
 	f := twoPools(0, h, a)
 	f.Pools[0].PricePerHour = 9
-	f.Control.Policy = &policy.Native{}
+	f.Control.Policy = planner.Policy{Native: &policy.Native{}}
 	l := newLoop(t, f)
 	d := l.cycle(chat(planner.Observation{ArrivalRate: rate(8)}))
 	assert.Equal(t, []string{"chat-a100 0→8"}, changes(&d))
@@ -208,7 +208,7 @@ func TestFullPoolMoves(t *testing.T) {
 // Two workloads change places on full pools.
 func TestSwapOnFullPools(t *testing.T) {
 	f := rivals()
-	f.Control.Policy = &policy.Native{}
+	f.Control.Policy = planner.Policy{Native: &policy.Native{}}
 	f.Pools[0].Capacity, f.Pools[1].Capacity = atMost(4), atMost(4)
 	// chat is served best by a100, batch by h100; they run the other way round.
 	ca, bh := declared("chat-a100", 1, 1), declared("batch-h100", 0, 1)

@@ -7,6 +7,9 @@ import (
 	"github.com/poolwright/poolwright/forecast"
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/policy"
+	"github.com/poolwright/poolwright/policy/hpa"
+	"github.com/poolwright/poolwright/policy/knative"
+	"github.com/poolwright/poolwright/policy/kthena"
 	"github.com/poolwright/poolwright/queueing"
 )
 
@@ -25,6 +28,7 @@ type Memory struct {
 // makes its own.
 type WorkloadMemory struct {
 	Demand forecast.State
+	// Policy is what the native policy remembers.
 	Policy policy.History
 	// Planned is the arrival rate that the last plan was made for.
 	Planned queueing.Rate
@@ -32,6 +36,8 @@ type WorkloadMemory struct {
 	// unless that is zero.
 	Inside   float64
 	InsideAt time.Time
+	// At is the time of the last decision.
+	At       time.Time
 	Variants []VariantMemory
 }
 
@@ -46,6 +52,10 @@ type VariantMemory struct {
 	Filter *calibration.FilterState
 	// Profile is the one that the last plan was made with; nil = the declared one.
 	Profile *queueing.Profile
+	// HPA, Kthena and Knative are what that policy remembers, where it is the workload's.
+	HPA     *hpa.History
+	Kthena  *kthena.History
+	Knative *knative.History
 }
 
 // remember is the memory for the next cycle.
@@ -62,10 +72,11 @@ func (c *cycle) remember() Memory {
 			v := &w.Variants[j]
 			if last := next.variant(j, v.Name); last != nil {
 				variants[j] = *last
+				c.policy(w).forgetOthers(&variants[j])
 			}
 			variants[j].Name, variants[j].Seen, variants[j].Asked = v.Name, v.CurrentReplicas, v.CurrentReplicas
 		}
-		next.Variants = variants
+		next.At, next.Variants = c.snapshot.Now.UTC().Round(0), variants
 		m.Workloads[w.QualifiedName()] = next
 	}
 	for k := range c.decision.Changes {

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/optimizer/lp"
@@ -50,6 +51,8 @@ func (c *cycle) permit() (outside bool) {
 type permitted struct {
 	variants []policy.Permission
 	total    policy.Permission
+	// slow: more is wanted of a variant than is permitted.
+	slow bool
 	// ignored: other things were more important.
 	ignored bool
 }
@@ -74,9 +77,10 @@ func sum(replicas []int) int {
 	return n
 }
 
-// more tells whether another replica of a variant is permitted beside n.
-func (p *permitted) more(variant, n int) bool {
-	return p.ignored || !p.variants[variant].Limited || n < p.variants[variant].Max
+// stops tells whether it is the policy that keeps a variant from having more than n
+// replicas: more is wanted, of this or another variant, than it permits.
+func (p *permitted) stops(variant, n int) bool {
+	return p.slow && !p.ignored && p.variants[variant].Limited && n >= p.variants[variant].Max
 }
 
 // permitWorkload asks the policy; wanted is nil for a workload that is held.
@@ -97,14 +101,35 @@ func (c *cycle) permitWorkload(i int, wanted [][]int) permitted {
 		pw.Overload = c.unmet(i, w.ready(), float64(s.rate)) > 0
 	}
 	var p permitted
-	p.variants, p.total, next.Policy = c.policy(w).Permit(next.Policy, c.snapshot.Now, &pw)
+	if chosen := c.policy(w); chosen.Native != nil {
+		p.variants, p.total, next.Policy = chosen.Native.Permit(next.Policy, c.snapshot.Now, &pw)
+	} else {
+		p.variants, next.Policy = c.permitEach(next, chosen, &pw), policy.History{}
+	}
 	for j := range w.Variants {
 		if v := &w.Variants[j]; v.unknown() {
-			p.variants[j] = policy.Permission{Min: v.CurrentReplicas, Max: v.CurrentReplicas, Limited: true, Reason: "it has no profile"}
+			p.variants[j] = policy.Stay(v.CurrentReplicas, "it has no profile")
 			c.condition(i, ProfileMissing, v.Name+" has neither profile nor capacity, and is not scaled")
 		}
+		p.slow = p.slow || p.variants[j].Limited && pw.Variants[j].Wanted > p.variants[j].Max
 	}
 	return p
+}
+
+// permitEach asks a policy that looks at every variant by itself.
+func (c *cycle) permitEach(next *WorkloadMemory, chosen Policy, w *policy.Workload) []policy.Permission {
+	permissions := make([]policy.Permission, len(w.Variants))
+	for j := range w.Variants {
+		v := &w.Variants[j]
+		m := VariantMemory{Name: v.Name}
+		if last := next.variant(j, v.Name); last != nil {
+			m = *last
+		}
+		chosen.scaled(&m, next.At, v.Current)
+		permissions[j] = chosen.permit(&m, c.snapshot.Now, w, v)
+		next.replace(m)
+	}
+	return permissions
 }
 
 // unknown tells whether nothing says what a replica sustains.
@@ -168,7 +193,7 @@ func (c *cycle) solveInside(engine lp.Engine) error {
 		if c.held[i] {
 			continue
 		}
-		c.permitted[i].bound(&inside.Workloads[free])
+		c.permitted[i].bound(&inside.Workloads[free], c.fleet.Workloads[i].Variants)
 		free++
 	}
 	result, err := c.solution(&inside, engine)
@@ -181,34 +206,49 @@ func (c *cycle) solveInside(engine lp.Engine) error {
 }
 
 // bound adds what is permitted to the limits of a workload. Its declared maximums come
-// first.
-func (p *permitted) bound(w *optimizer.Workload) {
+// first, and so does its declared minimum.
+func (p *permitted) bound(w *optimizer.Workload, declared []Variant) {
 	if p.ignored {
 		return
 	}
 	variants := append([]optimizer.Variant(nil), w.Variants...)
-	least := 0
+	least, most := 0, optimizer.Bound{Limited: true}
 	for j := range variants {
-		v, allowed := &variants[j], &p.variants[j]
-		most := allowed.Min
-		if v.MaxReplicas.Limited {
-			most = min(most, v.MaxReplicas.Value)
-		}
-		v.MinReplicas = max(v.MinReplicas, most)
-		if allowed.Limited {
-			v.MaxReplicas = optimizer.Bound{Limited: true, Value: max(v.MinReplicas, allowed.Max)}
-		}
+		v := &variants[j]
+		limit(v, &p.variants[j])
 		least += v.MinReplicas
+		most.Limited = most.Limited && v.MaxReplicas.Limited
+		most.Value += v.MaxReplicas.Value
 	}
 	if w.MaxReplicas.Limited && least > w.MaxReplicas.Value {
 		return
+	}
+	if most.Limited && most.Value < w.MinReplicas {
+		w.MaxReplicas = optimizer.Bound{Limited: true, Value: w.MinReplicas}
+		for j := range variants {
+			if !declared[j].unknown() {
+				variants[j].MaxReplicas = w.Variants[j].MaxReplicas
+			}
+		}
 	}
 	w.Variants = variants
 	w.MinReplicas = max(w.MinReplicas, p.total.Min)
 }
 
+// limit adds what is permitted to the limits of a variant.
+func limit(v *optimizer.Variant, allowed *policy.Permission) {
+	least, most := allowed.Min, max(allowed.Max, v.MinReplicas)
+	if v.MaxReplicas.Limited {
+		least, most = min(least, v.MaxReplicas.Value), min(most, v.MaxReplicas.Value)
+	}
+	v.MinReplicas = max(v.MinReplicas, least)
+	if allowed.Limited {
+		v.MaxReplicas = optimizer.Bound{Limited: true, Value: most}
+	}
+}
+
 // lessServed is the most important priority of which the plan leaves more unserved than
-// the wanted one, or 0.
+// the wanted one, by what is permitted to others, or 0.
 func (c *cycle) lessServed() int {
 	priority := 0
 	free := 0
@@ -217,13 +257,28 @@ func (c *cycle) lessServed() int {
 			continue
 		}
 		w := &c.fleet.Workloads[i]
-		more := c.result.Plan.Allocations[free].Unmet - c.wanted.Plan.Allocations[free].Unmet
+		unavoidable := max(c.wanted.Plan.Allocations[free].Unmet, c.slowness(i))
+		more := c.result.Plan.Allocations[free].Unmet - unavoidable
 		free++
 		if more > 1e-6*float64(w.ArrivalRate) && (priority == 0 || w.Priority < priority) {
 			priority = w.Priority
 		}
 	}
 	return priority
+}
+
+// slowness is the demand that a workload leaves unserved with all that its own policy
+// permits.
+func (c *cycle) slowness(i int) float64 {
+	p := &c.permitted[i]
+	if !p.slow || p.ignored || slices.ContainsFunc(p.variants, func(v policy.Permission) bool { return !v.Limited }) {
+		return 0
+	}
+	counts := make([]int, len(p.variants))
+	for j := range counts {
+		counts[j] = p.variants[j].Max
+	}
+	return c.unmet(i, counts, float64(c.fleet.Workloads[i].ArrivalRate))
 }
 
 // ignore drops what policies permit for some workloads.

@@ -8,6 +8,9 @@ import (
 	"github.com/poolwright/poolwright/optimizer"
 )
 
+// boundByPolicy is the binding where the policy permits no more replicas.
+const boundByPolicy = "policy"
+
 // shortage names what keeps demand from being served: the limits that one more replica
 // of the variant that would serve most cheaply breaks, or what else keeps a replica
 // from being added. Variants of which one more would serve nothing do not count.
@@ -67,8 +70,8 @@ func (c *cycle) useless(i int) string {
 // stops names what stops one more replica of a variant in the first of its pools, or is
 // empty where one fits in some pool.
 func (c *cycle) stops(i, j int) string {
-	if i < len(c.permitted) && !c.permitted[i].more(j, c.decision.Plans[i].Variants[j].Total()) {
-		return "policy"
+	if i < len(c.permitted) && c.permitted[i].stops(j, c.decision.Plans[i].Variants[j].Total()) {
+		return boundByPolicy
 	}
 	first := ""
 	for k := range c.fleet.Workloads[i].Variants[j].Pools {

@@ -81,6 +81,12 @@ type VariantHistory struct {
 	Changed  time.Time
 }
 
+// Reasons that every policy has.
+const (
+	DemandUnknown    = "demand is not known"
+	DemandIncomplete = "not all replicas report"
+)
+
 // Workload is what [Native] decides on.
 type Workload struct {
 	// Known is false where nothing is known of the demand: nothing is permitted then,
@@ -125,6 +131,11 @@ func (p Permission) String() string {
 		return fmt.Sprintf("%d to %d replicas", p.Min, p.Max)
 	}
 	return fmt.Sprintf("at least %d replicas", p.Min)
+}
+
+// Stay permits no change of so many replicas.
+func Stay(replicas int, reason string) Permission {
+	return Permission{Min: replicas, Max: replicas, Limited: true, Reason: reason}
 }
 
 // Permit returns the bounds within which variants may move at a time, in their order;
@@ -199,7 +210,7 @@ func (n Native) record(past VariantHistory, now time.Time, w *Workload, v *Varia
 
 func (n Native) permit(h *History, past *VariantHistory, now time.Time, w *Workload, v *Variant) Permission {
 	if !w.Known {
-		return Permission{Min: v.Current, Max: v.Current, Limited: true, Reason: "demand is not known"}
+		return Stay(v.Current, DemandUnknown)
 	}
 	if v.Wanted >= v.Current {
 		return Permission{Min: v.Current}
@@ -210,7 +221,7 @@ func (n Native) permit(h *History, past *VariantHistory, now time.Time, w *Workl
 	window := n.ScaleDownWindow
 	switch {
 	case !w.Complete:
-		return stay("not all replicas report")
+		return stay(DemandIncomplete)
 	case now.Sub(h.Since) < window:
 		return stay("observed for %s only, of the window of %s", now.Sub(h.Since).Round(time.Second), window)
 	case !h.Overload.IsZero() && now.Sub(h.Overload) < window:

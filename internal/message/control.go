@@ -8,7 +8,6 @@ import (
 	"github.com/poolwright/poolwright/forecast"
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/planner"
-	"github.com/poolwright/poolwright/policy"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
 
@@ -23,7 +22,7 @@ func (t *translation) control(m *poolwrightv1.Control) planner.Control {
 	}
 	return planner.Control{
 		Cycle:  m.GetCycle().AsDuration(),
-		Policy: native(m.GetPolicy()),
+		Policy: t.policy(m.GetPolicy(), "control.policy"),
 		Forecast: forecast.Config{
 			Slot: slot, Days: int(m.GetForecast().GetDays()), Quantile: m.GetForecast().GetQuantile(),
 		},
@@ -32,34 +31,13 @@ func (t *translation) control(m *poolwrightv1.Control) planner.Control {
 	}
 }
 
-// native is nil where no policy is given.
-func native(m *poolwrightv1.Policy) *policy.Native {
-	if m.GetNative() == nil {
-		return nil
-	}
-	p := policy.DefaultNative()
-	n := m.GetNative()
-	for _, field := range []struct {
-		to   *time.Duration
-		from *durationpb.Duration
-	}{{&p.ScaleDownWindow, n.GetScaleDownWindow()}, {&p.ZeroGrace, n.GetZeroGrace()}, {&p.MinInterval, n.GetMinInterval()}} {
-		if field.from != nil {
-			*field.to = field.from.AsDuration()
-		}
-	}
-	if n.Tolerance != nil {
-		p.Tolerance = n.GetTolerance()
-	}
-	return &p
-}
-
 // ofControl is nil where all has its defaults.
 func ofControl(c *planner.Control) *poolwrightv1.Control {
 	if *c == (planner.Control{}) {
 		return nil
 	}
 	m := &poolwrightv1.Control{
-		Cycle: unlessZero(c.Cycle), Policy: ofNative(c.Policy), BacklogDrain: unlessZero(c.BacklogDrain),
+		Cycle: unlessZero(c.Cycle), Policy: ofPolicy(c.Policy), BacklogDrain: unlessZero(c.BacklogDrain),
 		DevicesPerCycle: ofBound(c.DevicesPerCycle),
 	}
 	if f := c.Forecast; f != (forecast.Config{}) {
@@ -73,17 +51,6 @@ func ofControl(c *planner.Control) *poolwrightv1.Control {
 		}
 	}
 	return m
-}
-
-func ofNative(n *policy.Native) *poolwrightv1.Policy {
-	if n == nil {
-		return nil
-	}
-	tolerance := n.Tolerance
-	return &poolwrightv1.Policy{Kind: &poolwrightv1.Policy_Native{Native: &poolwrightv1.NativePolicy{
-		ScaleDownWindow: durationpb.New(n.ScaleDownWindow), Tolerance: &tolerance,
-		ZeroGrace: durationpb.New(n.ZeroGrace), MinInterval: durationpb.New(n.MinInterval),
-	}}}
 }
 
 // unlessZero is nil for 0, which stands for a default.

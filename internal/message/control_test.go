@@ -37,13 +37,13 @@ func TestControl(t *testing.T) {
 	fleets := policy.DefaultNative()
 	fleets.ScaleDownWindow, fleets.Tolerance = 0, 0
 	assert.Equal(t, planner.Control{
-		Cycle: 30 * time.Second, Policy: &fleets,
+		Cycle: 30 * time.Second, Policy: planner.Policy{Native: &fleets},
 		Forecast:     forecast.Config{Slot: 10 * time.Minute, Days: 14, Quantile: 0.95},
 		BacklogDrain: time.Minute, DevicesPerCycle: optimizer.Bound{Limited: true},
 	}, f.Control)
 	own := policy.DefaultNative()
 	own.MinInterval = time.Minute
-	assert.Equal(t, &own, f.Workloads[0].Policy)
+	assert.Equal(t, planner.Policy{Native: &own}, f.Workloads[0].Policy)
 	v := &f.Workloads[0].Variants[0]
 	assert.Equal(t, [3]int{3, 2, 4}, [3]int{v.CurrentReplicas, v.StartingReplicas, v.LeavingReplicas})
 }
@@ -54,7 +54,7 @@ pools: [{accelerator: H100}]
 workloads: [{name: chat, load: {arrivalRate: 1}, variants: [{name: v, accelerator: H100, capacityRps: 1}]}]
 `)
 	assert.Zero(t, f.Control)
-	assert.Nil(t, f.Workloads[0].Policy)
+	assert.Zero(t, f.Workloads[0].Policy)
 }
 
 func TestMistakesInControl(t *testing.T) {

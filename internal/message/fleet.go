@@ -219,7 +219,7 @@ func (t *translation) workload(m *poolwrightv1.Workload, path string) planner.Wo
 	}
 	t.printable(path, "name", w.Name)
 	t.printable(path, "namespace", w.Namespace)
-	w.Policy = native(m.GetPolicy())
+	w.Policy = t.policy(m.GetPolicy(), path+".policy")
 	w.Shape, w.Shapes = t.shape(m, path+".load")
 	t.minMax(w.MinReplicas, w.MaxReplicas, path)
 	t.variants(m, &w, path)

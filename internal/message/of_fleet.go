@@ -59,7 +59,7 @@ func ofWorkload(f *planner.Fleet, w *planner.Workload) *poolwrightv1.Workload {
 	m := &poolwrightv1.Workload{
 		Name: w.Name, Namespace: w.Namespace, Model: w.Model, ServiceClass: w.ServiceClass, Priority: &priority,
 		Load: ofLoad(w), Slo: ofSLO(&w.SLO), Redundancy: count(w.Redundancy),
-		MinReplicas: count(w.MinReplicas), MaxReplicas: ofBound(w.MaxReplicas), Policy: ofNative(w.Policy),
+		MinReplicas: count(w.MinReplicas), MaxReplicas: ofBound(w.MaxReplicas), Policy: ofPolicy(w.Policy),
 	}
 	if w.Mixing == optimizer.Single {
 		m.Mixing = poolwrightv1.Workload_SINGLE

@@ -41,7 +41,7 @@ func TestFleetThereAndBack(t *testing.T) {
 	files, err := fs.Glob(examples, "*.yaml")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	texts := []string{controlled, uncommon, greedily}
+	texts := []string{controlled, uncommon, greedily, policies["hpa"], policies["kthena"], policies["knative"]}
 	for _, file := range files {
 		text, err := fs.ReadFile(examples, file)
 		require.NoError(t, err)

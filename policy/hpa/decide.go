@@ -57,6 +57,17 @@ func Permit(c *Config, h History, now time.Time, current, wanted int32) (Decisio
 	return c.normalize(d, h, now, current)
 }
 
+// Reason returns why Replicas are not those wanted, [DesiredWithinRange] where they are.
+func (d *Decision) Reason() Reason {
+	switch {
+	case d.ScalingLimited.True:
+		return d.ScalingLimited.Reason
+	case d.Stabilized != d.Wanted:
+		return d.AbleToScale.Reason
+	}
+	return DesiredWithinRange
+}
+
 // begin decides what needs no metric.
 func (c *Config) begin(h History, now time.Time, current int32) (Decision, History, bool) {
 	if len(h.Recommendations) == 0 {

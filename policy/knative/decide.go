@@ -81,6 +81,9 @@ func (r Reason) Text() string {
 	return reasons[r].words
 }
 
+// Reason returns that of the last step, which is why Replicas are what they are.
+func (d *Decision) Reason() Reason { return d.Steps[len(d.Steps)-1].Reason }
+
 // then appends a step, unless it changed nothing.
 func (d *Decision) then(reason Reason, after int) {
 	if after != d.Replicas {

@@ -31,6 +31,9 @@ func (s Step) String() string {
 	return fmt.Sprintf("%d → %d: %s", s.Before, s.After, s.Reason.Text())
 }
 
+// Reason returns that of the last step, which is why Replicas are what they are.
+func (d *Decision) Reason() Reason { return d.Steps[len(d.Steps)-1].Reason }
+
 // then appends a step, unless it changed nothing.
 func (d *Decision) then(reason Reason, after int) {
 	if after != d.Replicas {

@@ -2116,6 +2116,9 @@ type Policy struct {
 	// Types that are valid to be assigned to Kind:
 	//
 	//	*Policy_Native
+	//	*Policy_Hpa
+	//	*Policy_Kthena
+	//	*Policy_Knative
 	Kind          isPolicy_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2167,6 +2170,33 @@ func (x *Policy) GetNative() *NativePolicy {
 	return nil
 }
 
+func (x *Policy) GetHpa() *HpaPolicy {
+	if x != nil {
+		if x, ok := x.Kind.(*Policy_Hpa); ok {
+			return x.Hpa
+		}
+	}
+	return nil
+}
+
+func (x *Policy) GetKthena() *KthenaPolicy {
+	if x != nil {
+		if x, ok := x.Kind.(*Policy_Kthena); ok {
+			return x.Kthena
+		}
+	}
+	return nil
+}
+
+func (x *Policy) GetKnative() *KnativePolicy {
+	if x != nil {
+		if x, ok := x.Kind.(*Policy_Knative); ok {
+			return x.Knative
+		}
+	}
+	return nil
+}
+
 type isPolicy_Kind interface {
 	isPolicy_Kind()
 }
@@ -2176,7 +2206,28 @@ type Policy_Native struct {
 	Native *NativePolicy `protobuf:"bytes,1,opt,name=native,proto3,oneof"`
 }
 
+type Policy_Hpa struct {
+	// As a HorizontalPodAutoscaler.
+	Hpa *HpaPolicy `protobuf:"bytes,2,opt,name=hpa,proto3,oneof"`
+}
+
+type Policy_Kthena struct {
+	// As an AutoscalingPolicy of Kthena.
+	Kthena *KthenaPolicy `protobuf:"bytes,3,opt,name=kthena,proto3,oneof"`
+}
+
+type Policy_Knative struct {
+	// As the Knative Pod Autoscaler.
+	Knative *KnativePolicy `protobuf:"bytes,4,opt,name=knative,proto3,oneof"`
+}
+
 func (*Policy_Native) isPolicy_Kind() {}
+
+func (*Policy_Hpa) isPolicy_Kind() {}
+
+func (*Policy_Kthena) isPolicy_Kind() {}
+
+func (*Policy_Knative) isPolicy_Kind() {}
 
 // NativePolicy adds replicas at once. It takes them away when fewer were wanted for a
 // whole window, and never on incomplete data.
@@ -2256,6 +2307,649 @@ func (x *NativePolicy) GetMinInterval() *durationpb.Duration {
 	return nil
 }
 
+// HpaPolicy lets replicas go to where the plan wants them as fast as a
+// HorizontalPodAutoscaler would go to where metrics want them.
+type HpaPolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in a manifest of autoscaling/v2; absent = the controller's own limits: growth to
+	// max(2 · current, 4) at once, and downscaleStabilization.
+	Behavior *HpaBehavior `protobuf:"bytes,1,opt,name=behavior,proto3" json:"behavior,omitempty"`
+	// How long a larger number that was wanted keeps replicas, without a behavior. An hour at
+	// most; absent = 5m.
+	DownscaleStabilization *durationpb.Duration `protobuf:"bytes,2,opt,name=downscale_stabilization,json=downscaleStabilization,proto3" json:"downscale_stabilization,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
+}
+
+func (x *HpaPolicy) Reset() {
+	*x = HpaPolicy{}
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HpaPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HpaPolicy) ProtoMessage() {}
+
+func (x *HpaPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HpaPolicy.ProtoReflect.Descriptor instead.
+func (*HpaPolicy) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *HpaPolicy) GetBehavior() *HpaBehavior {
+	if x != nil {
+		return x.Behavior
+	}
+	return nil
+}
+
+func (x *HpaPolicy) GetDownscaleStabilization() *durationpb.Duration {
+	if x != nil {
+		return x.DownscaleStabilization
+	}
+	return nil
+}
+
+// HpaBehavior is how fast replicas may change in each direction.
+type HpaBehavior struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Absent = 4 pods or 100 percent in 15 s, without a window.
+	ScaleUp *HpaRules `protobuf:"bytes,1,opt,name=scale_up,json=scaleUp,proto3" json:"scale_up,omitempty"`
+	// Absent = 100 percent in 15 s, after a window of 300 s.
+	ScaleDown     *HpaRules `protobuf:"bytes,2,opt,name=scale_down,json=scaleDown,proto3" json:"scale_down,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HpaBehavior) Reset() {
+	*x = HpaBehavior{}
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HpaBehavior) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HpaBehavior) ProtoMessage() {}
+
+func (x *HpaBehavior) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HpaBehavior.ProtoReflect.Descriptor instead.
+func (*HpaBehavior) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *HpaBehavior) GetScaleUp() *HpaRules {
+	if x != nil {
+		return x.ScaleUp
+	}
+	return nil
+}
+
+func (x *HpaBehavior) GetScaleDown() *HpaRules {
+	if x != nil {
+		return x.ScaleDown
+	}
+	return nil
+}
+
+// HpaRules are the limits of one direction. What is absent has the default that the
+// direction has.
+type HpaRules struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Numbers that were wanted within this time hold back a change that they do not agree
+	// with, in seconds; from 0 to 3600.
+	StabilizationWindowSeconds *int32 `protobuf:"varint,1,opt,name=stabilization_window_seconds,json=stabilizationWindowSeconds,proto3,oneof" json:"stabilization_window_seconds,omitempty"`
+	// Which of several policies counts: Max permits the largest change, Min the smallest,
+	// Disabled none; absent = Max.
+	SelectPolicy string `protobuf:"bytes,2,opt,name=select_policy,json=selectPolicy,proto3" json:"select_policy,omitempty"`
+	// Limits on the change in a time.
+	Policies      []*HpaRule `protobuf:"bytes,3,rep,name=policies,proto3" json:"policies,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HpaRules) Reset() {
+	*x = HpaRules{}
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HpaRules) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HpaRules) ProtoMessage() {}
+
+func (x *HpaRules) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HpaRules.ProtoReflect.Descriptor instead.
+func (*HpaRules) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *HpaRules) GetStabilizationWindowSeconds() int32 {
+	if x != nil && x.StabilizationWindowSeconds != nil {
+		return *x.StabilizationWindowSeconds
+	}
+	return 0
+}
+
+func (x *HpaRules) GetSelectPolicy() string {
+	if x != nil {
+		return x.SelectPolicy
+	}
+	return ""
+}
+
+func (x *HpaRules) GetPolicies() []*HpaRule {
+	if x != nil {
+		return x.Policies
+	}
+	return nil
+}
+
+// HpaRule limits the change within a period.
+type HpaRule struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Pods or Percent.
+	Type string `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
+	// In pods, or in percent of those at the start of the period.
+	Value int32 `protobuf:"varint,2,opt,name=value,proto3" json:"value,omitempty"`
+	// In seconds, from 1 to 1800.
+	PeriodSeconds int32 `protobuf:"varint,3,opt,name=period_seconds,json=periodSeconds,proto3" json:"period_seconds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HpaRule) Reset() {
+	*x = HpaRule{}
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HpaRule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HpaRule) ProtoMessage() {}
+
+func (x *HpaRule) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HpaRule.ProtoReflect.Descriptor instead.
+func (*HpaRule) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *HpaRule) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *HpaRule) GetValue() int32 {
+	if x != nil {
+		return x.Value
+	}
+	return 0
+}
+
+func (x *HpaRule) GetPeriodSeconds() int32 {
+	if x != nil {
+		return x.PeriodSeconds
+	}
+	return 0
+}
+
+// KthenaPolicy lets replicas go to where the plan wants them as fast as an
+// AutoscalingPolicy of Kthena would go to where metrics want them.
+type KthenaPolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in a manifest; absent = the defaults of its webhook.
+	Behavior      *KthenaBehavior `protobuf:"bytes,1,opt,name=behavior,proto3" json:"behavior,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KthenaPolicy) Reset() {
+	*x = KthenaPolicy{}
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KthenaPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KthenaPolicy) ProtoMessage() {}
+
+func (x *KthenaPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KthenaPolicy.ProtoReflect.Descriptor instead.
+func (*KthenaPolicy) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *KthenaPolicy) GetBehavior() *KthenaBehavior {
+	if x != nil {
+		return x.Behavior
+	}
+	return nil
+}
+
+// KthenaBehavior is how fast replicas may change in each direction.
+type KthenaBehavior struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Absent = 4 instances or 100 percent in a minute, without a window; no panic.
+	ScaleUp *KthenaScaleUp `protobuf:"bytes,1,opt,name=scale_up,json=scaleUp,proto3" json:"scale_up,omitempty"`
+	// Absent = 100 percent in a minute, after a window of 5m.
+	ScaleDown     *KthenaRules `protobuf:"bytes,2,opt,name=scale_down,json=scaleDown,proto3" json:"scale_down,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KthenaBehavior) Reset() {
+	*x = KthenaBehavior{}
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KthenaBehavior) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KthenaBehavior) ProtoMessage() {}
+
+func (x *KthenaBehavior) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KthenaBehavior.ProtoReflect.Descriptor instead.
+func (*KthenaBehavior) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *KthenaBehavior) GetScaleUp() *KthenaScaleUp {
+	if x != nil {
+		return x.ScaleUp
+	}
+	return nil
+}
+
+func (x *KthenaBehavior) GetScaleDown() *KthenaRules {
+	if x != nil {
+		return x.ScaleDown
+	}
+	return nil
+}
+
+// KthenaScaleUp is how fast replicas may grow.
+type KthenaScaleUp struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Absent = 4 instances or 100 percent in a minute, without a window.
+	StablePolicy *KthenaRules `protobuf:"bytes,1,opt,name=stable_policy,json=stablePolicy,proto3" json:"stable_policy,omitempty"`
+	// Absent = no panic.
+	PanicPolicy   *KthenaPanic `protobuf:"bytes,2,opt,name=panic_policy,json=panicPolicy,proto3" json:"panic_policy,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KthenaScaleUp) Reset() {
+	*x = KthenaScaleUp{}
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KthenaScaleUp) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KthenaScaleUp) ProtoMessage() {}
+
+func (x *KthenaScaleUp) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KthenaScaleUp.ProtoReflect.Descriptor instead.
+func (*KthenaScaleUp) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *KthenaScaleUp) GetStablePolicy() *KthenaRules {
+	if x != nil {
+		return x.StablePolicy
+	}
+	return nil
+}
+
+func (x *KthenaScaleUp) GetPanicPolicy() *KthenaPanic {
+	if x != nil {
+		return x.PanicPolicy
+	}
+	return nil
+}
+
+// KthenaRules are the limits of one direction.
+type KthenaRules struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Replicas that may change within the period; absent = 1.
+	Instances *int32 `protobuf:"varint,1,opt,name=instances,proto3,oneof" json:"instances,omitempty"`
+	// The same in percent, up to 1000; absent = 100.
+	Percent *int32 `protobuf:"varint,2,opt,name=percent,proto3,oneof" json:"percent,omitempty"`
+	// 0 = no limit; half an hour at most; absent = 15s.
+	Period *durationpb.Duration `protobuf:"bytes,3,opt,name=period,proto3" json:"period,omitempty"`
+	// Or permits what either of instances and percent permits, And what both do; absent = Or.
+	SelectPolicy string `protobuf:"bytes,4,opt,name=select_policy,json=selectPolicy,proto3" json:"select_policy,omitempty"`
+	// Numbers that were wanted within this time must agree with a change; half an hour at
+	// most; absent = 0.
+	StabilizationWindow *durationpb.Duration `protobuf:"bytes,5,opt,name=stabilization_window,json=stabilizationWindow,proto3" json:"stabilization_window,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
+}
+
+func (x *KthenaRules) Reset() {
+	*x = KthenaRules{}
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KthenaRules) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KthenaRules) ProtoMessage() {}
+
+func (x *KthenaRules) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KthenaRules.ProtoReflect.Descriptor instead.
+func (*KthenaRules) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *KthenaRules) GetInstances() int32 {
+	if x != nil && x.Instances != nil {
+		return *x.Instances
+	}
+	return 0
+}
+
+func (x *KthenaRules) GetPercent() int32 {
+	if x != nil && x.Percent != nil {
+		return *x.Percent
+	}
+	return 0
+}
+
+func (x *KthenaRules) GetPeriod() *durationpb.Duration {
+	if x != nil {
+		return x.Period
+	}
+	return nil
+}
+
+func (x *KthenaRules) GetSelectPolicy() string {
+	if x != nil {
+		return x.SelectPolicy
+	}
+	return ""
+}
+
+func (x *KthenaRules) GetStabilizationWindow() *durationpb.Duration {
+	if x != nil {
+		return x.StabilizationWindow
+	}
+	return nil
+}
+
+// KthenaPanic is when and how far replicas grow at once.
+type KthenaPanic struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Growth within the period in percent, up to 1000; absent = 1000.
+	Percent *int32 `protobuf:"varint,1,opt,name=percent,proto3,oneof" json:"percent,omitempty"`
+	// 0 = no limit; half an hour at most.
+	Period *durationpb.Duration `protobuf:"bytes,2,opt,name=period,proto3" json:"period,omitempty"`
+	// How much is to be wanted, in percent of the replicas now, for a panic; from 110 to
+	// 1000; absent = 200.
+	PanicThresholdPercent *int32 `protobuf:"varint,3,opt,name=panic_threshold_percent,json=panicThresholdPercent,proto3,oneof" json:"panic_threshold_percent,omitempty"`
+	// How long a panic outlasts its cause; 0 = no panic; half an hour at most; absent = 1m.
+	PanicModeHold *durationpb.Duration `protobuf:"bytes,4,opt,name=panic_mode_hold,json=panicModeHold,proto3" json:"panic_mode_hold,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KthenaPanic) Reset() {
+	*x = KthenaPanic{}
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KthenaPanic) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KthenaPanic) ProtoMessage() {}
+
+func (x *KthenaPanic) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KthenaPanic.ProtoReflect.Descriptor instead.
+func (*KthenaPanic) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *KthenaPanic) GetPercent() int32 {
+	if x != nil && x.Percent != nil {
+		return *x.Percent
+	}
+	return 0
+}
+
+func (x *KthenaPanic) GetPeriod() *durationpb.Duration {
+	if x != nil {
+		return x.Period
+	}
+	return nil
+}
+
+func (x *KthenaPanic) GetPanicThresholdPercent() int32 {
+	if x != nil && x.PanicThresholdPercent != nil {
+		return *x.PanicThresholdPercent
+	}
+	return 0
+}
+
+func (x *KthenaPanic) GetPanicModeHold() *durationpb.Duration {
+	if x != nil {
+		return x.PanicModeHold
+	}
+	return nil
+}
+
+// KnativePolicy lets replicas go to where the plan wants them as fast as the Knative Pod
+// Autoscaler would go to where the load wants them: the number wanted takes the place of
+// the load in units of its target, for all the time since the last decision.
+type KnativePolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The mean over this time counts. In whole seconds, from 6s to an hour; absent = 60s.
+	StableWindow *durationpb.Duration `protobuf:"bytes,1,opt,name=stable_window,json=stableWindow,proto3" json:"stable_window,omitempty"`
+	// The window of panics in percent of the stable one, from 1 to 100; absent = 10.
+	PanicWindowPercent *float64 `protobuf:"fixed64,2,opt,name=panic_window_percent,json=panicWindowPercent,proto3,oneof" json:"panic_window_percent,omitempty"`
+	// How much that window must want for a panic, in percent of the replicas now, from 110 to
+	// 1000; absent = 200.
+	PanicThresholdPercent *float64 `protobuf:"fixed64,3,opt,name=panic_threshold_percent,json=panicThresholdPercent,proto3,oneof" json:"panic_threshold_percent,omitempty"`
+	// Factor by which replicas may grow at once, > 1; absent = 1000.
+	MaxScaleUpRate *float64 `protobuf:"fixed64,4,opt,name=max_scale_up_rate,json=maxScaleUpRate,proto3,oneof" json:"max_scale_up_rate,omitempty"`
+	// Factor by which replicas may shrink at once, > 1; absent = 2.
+	MaxScaleDownRate *float64 `protobuf:"fixed64,5,opt,name=max_scale_down_rate,json=maxScaleDownRate,proto3,oneof" json:"max_scale_down_rate,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *KnativePolicy) Reset() {
+	*x = KnativePolicy{}
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KnativePolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KnativePolicy) ProtoMessage() {}
+
+func (x *KnativePolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KnativePolicy.ProtoReflect.Descriptor instead.
+func (*KnativePolicy) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *KnativePolicy) GetStableWindow() *durationpb.Duration {
+	if x != nil {
+		return x.StableWindow
+	}
+	return nil
+}
+
+func (x *KnativePolicy) GetPanicWindowPercent() float64 {
+	if x != nil && x.PanicWindowPercent != nil {
+		return *x.PanicWindowPercent
+	}
+	return 0
+}
+
+func (x *KnativePolicy) GetPanicThresholdPercent() float64 {
+	if x != nil && x.PanicThresholdPercent != nil {
+		return *x.PanicThresholdPercent
+	}
+	return 0
+}
+
+func (x *KnativePolicy) GetMaxScaleUpRate() float64 {
+	if x != nil && x.MaxScaleUpRate != nil {
+		return *x.MaxScaleUpRate
+	}
+	return 0
+}
+
+func (x *KnativePolicy) GetMaxScaleDownRate() float64 {
+	if x != nil && x.MaxScaleDownRate != nil {
+		return *x.MaxScaleDownRate
+	}
+	return 0
+}
+
 // Forecast says how demand is remembered and predicted.
 type Forecast struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2272,7 +2966,7 @@ type Forecast struct {
 
 func (x *Forecast) Reset() {
 	*x = Forecast{}
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[20]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2284,7 +2978,7 @@ func (x *Forecast) String() string {
 func (*Forecast) ProtoMessage() {}
 
 func (x *Forecast) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_fleet_proto_msgTypes[20]
+	mi := &file_poolwright_v1_fleet_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2297,7 +2991,7 @@ func (x *Forecast) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Forecast.ProtoReflect.Descriptor instead.
 func (*Forecast) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{20}
+	return file_poolwright_v1_fleet_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Forecast) GetSlot() *durationpb.Duration {
@@ -2537,9 +3231,12 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\bforecast\x18\x03 \x01(\v2\x17.poolwright.v1.ForecastR\bforecast\x12N\n" +
 	"\rbacklog_drain\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\x0e\xbaH\v\xaa\x01\b\"\x04\b\x80\xa3\x05*\x00R\fbacklogDrain\x12<\n" +
 	"\x11devices_per_cycle\x18\x05 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00H\x00R\x0fdevicesPerCycle\x88\x01\x01B\x14\n" +
-	"\x12_devices_per_cycle\"N\n" +
+	"\x12_devices_per_cycle\"\xed\x01\n" +
 	"\x06Policy\x125\n" +
-	"\x06native\x18\x01 \x01(\v2\x1b.poolwright.v1.NativePolicyH\x00R\x06nativeB\r\n" +
+	"\x06native\x18\x01 \x01(\v2\x1b.poolwright.v1.NativePolicyH\x00R\x06native\x12,\n" +
+	"\x03hpa\x18\x02 \x01(\v2\x18.poolwright.v1.HpaPolicyH\x00R\x03hpa\x125\n" +
+	"\x06kthena\x18\x03 \x01(\v2\x1b.poolwright.v1.KthenaPolicyH\x00R\x06kthena\x128\n" +
+	"\aknative\x18\x04 \x01(\v2\x1c.poolwright.v1.KnativePolicyH\x00R\aknativeB\r\n" +
 	"\x04kind\x12\x05\xbaH\x02\b\x01\"\xc7\x02\n" +
 	"\fNativePolicy\x12U\n" +
 	"\x11scale_down_window\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x0e\xbaH\v\xaa\x01\b\"\x04\b\x80\xa3\x052\x00R\x0fscaleDownWindow\x12:\n" +
@@ -2548,7 +3245,69 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"zero_grace\x18\x03 \x01(\v2\x19.google.protobuf.DurationB\x0e\xbaH\v\xaa\x01\b\"\x04\b\x80\xf5$2\x00R\tzeroGrace\x12L\n" +
 	"\fmin_interval\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\x0e\xbaH\v\xaa\x01\b\"\x04\b\x80\xa3\x052\x00R\vminIntervalB\f\n" +
 	"\n" +
-	"_tolerance\"\xbe\x01\n" +
+	"_tolerance\"\xa6\x01\n" +
+	"\tHpaPolicy\x126\n" +
+	"\bbehavior\x18\x01 \x01(\v2\x1a.poolwright.v1.HpaBehaviorR\bbehavior\x12a\n" +
+	"\x17downscale_stabilization\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\r\xbaH\n" +
+	"\xaa\x01\a\"\x03\b\x90\x1c2\x00R\x16downscaleStabilization\"y\n" +
+	"\vHpaBehavior\x122\n" +
+	"\bscale_up\x18\x01 \x01(\v2\x17.poolwright.v1.HpaRulesR\ascaleUp\x126\n" +
+	"\n" +
+	"scale_down\x18\x02 \x01(\v2\x17.poolwright.v1.HpaRulesR\tscaleDown\"\xff\x01\n" +
+	"\bHpaRules\x12Q\n" +
+	"\x1cstabilization_window_seconds\x18\x01 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\x90\x1c(\x00H\x00R\x1astabilizationWindowSeconds\x88\x01\x01\x12A\n" +
+	"\rselect_policy\x18\x02 \x01(\tB\x1c\xbaH\x19\xd8\x01\x01r\x14R\x03MaxR\x03MinR\bDisabledR\fselectPolicy\x12<\n" +
+	"\bpolicies\x18\x03 \x03(\v2\x16.poolwright.v1.HpaRuleB\b\xbaH\x05\x92\x01\x02\x10dR\bpoliciesB\x1f\n" +
+	"\x1d_stabilization_window_seconds\"\x85\x01\n" +
+	"\aHpaRule\x12(\n" +
+	"\x04type\x18\x01 \x01(\tB\x14\xbaH\x11r\x0fR\x04PodsR\aPercentR\x04type\x12\x1d\n" +
+	"\x05value\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02 \x00R\x05value\x121\n" +
+	"\x0eperiod_seconds\x18\x03 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\x88\x0e(\x01R\rperiodSeconds\"I\n" +
+	"\fKthenaPolicy\x129\n" +
+	"\bbehavior\x18\x01 \x01(\v2\x1d.poolwright.v1.KthenaBehaviorR\bbehavior\"\x84\x01\n" +
+	"\x0eKthenaBehavior\x127\n" +
+	"\bscale_up\x18\x01 \x01(\v2\x1c.poolwright.v1.KthenaScaleUpR\ascaleUp\x129\n" +
+	"\n" +
+	"scale_down\x18\x02 \x01(\v2\x1a.poolwright.v1.KthenaRulesR\tscaleDown\"\x8f\x01\n" +
+	"\rKthenaScaleUp\x12?\n" +
+	"\rstable_policy\x18\x01 \x01(\v2\x1a.poolwright.v1.KthenaRulesR\fstablePolicy\x12=\n" +
+	"\fpanic_policy\x18\x02 \x01(\v2\x1a.poolwright.v1.KthenaPanicR\vpanicPolicy\"\xd5\x02\n" +
+	"\vKthenaRules\x12*\n" +
+	"\tinstances\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00H\x00R\tinstances\x88\x01\x01\x12)\n" +
+	"\apercent\x18\x02 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00H\x01R\apercent\x88\x01\x01\x12@\n" +
+	"\x06period\x18\x03 \x01(\v2\x19.google.protobuf.DurationB\r\xbaH\n" +
+	"\xaa\x01\a\"\x03\b\x88\x0e2\x00R\x06period\x126\n" +
+	"\rselect_policy\x18\x04 \x01(\tB\x11\xbaH\x0e\xd8\x01\x01r\tR\x02OrR\x03AndR\fselectPolicy\x12[\n" +
+	"\x14stabilization_window\x18\x05 \x01(\v2\x19.google.protobuf.DurationB\r\xbaH\n" +
+	"\xaa\x01\a\"\x03\b\x88\x0e2\x00R\x13stabilizationWindowB\f\n" +
+	"\n" +
+	"_instancesB\n" +
+	"\n" +
+	"\b_percent\"\xc0\x02\n" +
+	"\vKthenaPanic\x12)\n" +
+	"\apercent\x18\x01 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00H\x00R\apercent\x88\x01\x01\x12C\n" +
+	"\x06period\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\x10\xbaH\r\xc8\x01\x01\xaa\x01\a\"\x03\b\x88\x0e2\x00R\x06period\x12G\n" +
+	"\x17panic_threshold_percent\x18\x03 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(nH\x01R\x15panicThresholdPercent\x88\x01\x01\x12P\n" +
+	"\x0fpanic_mode_hold\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\r\xbaH\n" +
+	"\xaa\x01\a\"\x03\b\x88\x0e2\x00R\rpanicModeHoldB\n" +
+	"\n" +
+	"\b_percentB\x1a\n" +
+	"\x18_panic_threshold_percent\"\xff\x03\n" +
+	"\rKnativePolicy\x12O\n" +
+	"\rstable_window\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x03\b\x90\x1c2\x02\b\x06R\fstableWindow\x12N\n" +
+	"\x14panic_window_percent\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00Y@)\x00\x00\x00\x00\x00\x00\xf0?H\x00R\x12panicWindowPercent\x88\x01\x01\x12T\n" +
+	"\x17panic_threshold_percent\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00@\x8f@)\x00\x00\x00\x00\x00\x80[@H\x01R\x15panicThresholdPercent\x88\x01\x01\x12G\n" +
+	"\x11max_scale_up_rate\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A!\x00\x00\x00\x00\x00\x00\xf0?H\x02R\x0emaxScaleUpRate\x88\x01\x01\x12K\n" +
+	"\x13max_scale_down_rate\x18\x05 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A!\x00\x00\x00\x00\x00\x00\xf0?H\x03R\x10maxScaleDownRate\x88\x01\x01B\x17\n" +
+	"\x15_panic_window_percentB\x1a\n" +
+	"\x18_panic_threshold_percentB\x14\n" +
+	"\x12_max_scale_up_rateB\x16\n" +
+	"\x14_max_scale_down_rate\"\xbe\x01\n" +
 	"\bForecast\x12>\n" +
 	"\x04slot\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x03\b\x90\x1c2\x02\b<R\x04slot\x12\"\n" +
 	"\x04days\x18\x02 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x1c(\x03H\x00R\x04days\x88\x01\x01\x128\n" +
@@ -2569,7 +3328,7 @@ func file_poolwright_v1_fleet_proto_rawDescGZIP() []byte {
 }
 
 var file_poolwright_v1_fleet_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_poolwright_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_poolwright_v1_fleet_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_poolwright_v1_fleet_proto_goTypes = []any{
 	(Workload_Mixing)(0),            // 0: poolwright.v1.Workload.Mixing
 	(Variant_ServiceModel)(0),       // 1: poolwright.v1.Variant.ServiceModel
@@ -2598,10 +3357,20 @@ var file_poolwright_v1_fleet_proto_goTypes = []any{
 	(*Control)(nil),                 // 24: poolwright.v1.Control
 	(*Policy)(nil),                  // 25: poolwright.v1.Policy
 	(*NativePolicy)(nil),            // 26: poolwright.v1.NativePolicy
-	(*Forecast)(nil),                // 27: poolwright.v1.Forecast
-	nil,                             // 28: poolwright.v1.Scenario.ArrivalRatesEntry
-	nil,                             // 29: poolwright.v1.Pool.QuotasEntry
-	(*durationpb.Duration)(nil),     // 30: google.protobuf.Duration
+	(*HpaPolicy)(nil),               // 27: poolwright.v1.HpaPolicy
+	(*HpaBehavior)(nil),             // 28: poolwright.v1.HpaBehavior
+	(*HpaRules)(nil),                // 29: poolwright.v1.HpaRules
+	(*HpaRule)(nil),                 // 30: poolwright.v1.HpaRule
+	(*KthenaPolicy)(nil),            // 31: poolwright.v1.KthenaPolicy
+	(*KthenaBehavior)(nil),          // 32: poolwright.v1.KthenaBehavior
+	(*KthenaScaleUp)(nil),           // 33: poolwright.v1.KthenaScaleUp
+	(*KthenaRules)(nil),             // 34: poolwright.v1.KthenaRules
+	(*KthenaPanic)(nil),             // 35: poolwright.v1.KthenaPanic
+	(*KnativePolicy)(nil),           // 36: poolwright.v1.KnativePolicy
+	(*Forecast)(nil),                // 37: poolwright.v1.Forecast
+	nil,                             // 38: poolwright.v1.Scenario.ArrivalRatesEntry
+	nil,                             // 39: poolwright.v1.Pool.QuotasEntry
+	(*durationpb.Duration)(nil),     // 40: google.protobuf.Duration
 }
 var file_poolwright_v1_fleet_proto_depIdxs = []int32{
 	9,  // 0: poolwright.v1.Fleet.pools:type_name -> poolwright.v1.Pool
@@ -2609,10 +3378,10 @@ var file_poolwright_v1_fleet_proto_depIdxs = []int32{
 	22, // 2: poolwright.v1.Fleet.objective:type_name -> poolwright.v1.Objective
 	8,  // 3: poolwright.v1.Fleet.scenarios:type_name -> poolwright.v1.Scenario
 	24, // 4: poolwright.v1.Fleet.control:type_name -> poolwright.v1.Control
-	28, // 5: poolwright.v1.Scenario.arrival_rates:type_name -> poolwright.v1.Scenario.ArrivalRatesEntry
-	29, // 6: poolwright.v1.Pool.quotas:type_name -> poolwright.v1.Pool.QuotasEntry
+	38, // 5: poolwright.v1.Scenario.arrival_rates:type_name -> poolwright.v1.Scenario.ArrivalRatesEntry
+	39, // 6: poolwright.v1.Pool.quotas:type_name -> poolwright.v1.Pool.QuotasEntry
 	10, // 7: poolwright.v1.Pool.growable:type_name -> poolwright.v1.Growth
-	30, // 8: poolwright.v1.Growth.delay:type_name -> google.protobuf.Duration
+	40, // 8: poolwright.v1.Growth.delay:type_name -> google.protobuf.Duration
 	12, // 9: poolwright.v1.Workload.load:type_name -> poolwright.v1.Load
 	14, // 10: poolwright.v1.Workload.slo:type_name -> poolwright.v1.SLO
 	0,  // 11: poolwright.v1.Workload.mixing:type_name -> poolwright.v1.Workload.Mixing
@@ -2621,42 +3390,60 @@ var file_poolwright_v1_fleet_proto_depIdxs = []int32{
 	13, // 14: poolwright.v1.Load.shapes:type_name -> poolwright.v1.RequestShape
 	15, // 15: poolwright.v1.SLO.ttft:type_name -> poolwright.v1.LatencyLimits
 	15, // 16: poolwright.v1.SLO.itl:type_name -> poolwright.v1.LatencyLimits
-	30, // 17: poolwright.v1.LatencyLimits.mean:type_name -> google.protobuf.Duration
-	30, // 18: poolwright.v1.LatencyLimits.p50:type_name -> google.protobuf.Duration
-	30, // 19: poolwright.v1.LatencyLimits.p90:type_name -> google.protobuf.Duration
-	30, // 20: poolwright.v1.LatencyLimits.p95:type_name -> google.protobuf.Duration
-	30, // 21: poolwright.v1.LatencyLimits.p99:type_name -> google.protobuf.Duration
+	40, // 17: poolwright.v1.LatencyLimits.mean:type_name -> google.protobuf.Duration
+	40, // 18: poolwright.v1.LatencyLimits.p50:type_name -> google.protobuf.Duration
+	40, // 19: poolwright.v1.LatencyLimits.p90:type_name -> google.protobuf.Duration
+	40, // 20: poolwright.v1.LatencyLimits.p95:type_name -> google.protobuf.Duration
+	40, // 21: poolwright.v1.LatencyLimits.p99:type_name -> google.protobuf.Duration
 	16, // 22: poolwright.v1.LatencyLimits.quantiles:type_name -> poolwright.v1.QuantileLimit
-	30, // 23: poolwright.v1.QuantileLimit.limit:type_name -> google.protobuf.Duration
+	40, // 23: poolwright.v1.QuantileLimit.limit:type_name -> google.protobuf.Duration
 	19, // 24: poolwright.v1.Variant.profile:type_name -> poolwright.v1.Profile
 	1,  // 25: poolwright.v1.Variant.service_model:type_name -> poolwright.v1.Variant.ServiceModel
 	2,  // 26: poolwright.v1.Variant.prefill_mode:type_name -> poolwright.v1.Variant.PrefillMode
 	3,  // 27: poolwright.v1.Variant.role:type_name -> poolwright.v1.Variant.Role
-	30, // 28: poolwright.v1.Variant.startup:type_name -> google.protobuf.Duration
+	40, // 28: poolwright.v1.Variant.startup:type_name -> google.protobuf.Duration
 	20, // 29: poolwright.v1.Variant.switching_cost:type_name -> poolwright.v1.SwitchingCost
 	21, // 30: poolwright.v1.Variant.scale_target:type_name -> poolwright.v1.ScaleTarget
 	18, // 31: poolwright.v1.Variant.kv_transfer:type_name -> poolwright.v1.KVTransfer
-	30, // 32: poolwright.v1.KVTransfer.base:type_name -> google.protobuf.Duration
-	30, // 33: poolwright.v1.KVTransfer.per_token:type_name -> google.protobuf.Duration
-	30, // 34: poolwright.v1.Objective.time_limit:type_name -> google.protobuf.Duration
+	40, // 32: poolwright.v1.KVTransfer.base:type_name -> google.protobuf.Duration
+	40, // 33: poolwright.v1.KVTransfer.per_token:type_name -> google.protobuf.Duration
+	40, // 34: poolwright.v1.Objective.time_limit:type_name -> google.protobuf.Duration
 	4,  // 35: poolwright.v1.Objective.strategy:type_name -> poolwright.v1.Objective.Strategy
 	5,  // 36: poolwright.v1.Objective.saturation_policy:type_name -> poolwright.v1.Objective.SaturationPolicy
 	23, // 37: poolwright.v1.Objective.robustness:type_name -> poolwright.v1.Robustness
 	6,  // 38: poolwright.v1.Robustness.service:type_name -> poolwright.v1.Robustness.Service
-	30, // 39: poolwright.v1.Control.cycle:type_name -> google.protobuf.Duration
+	40, // 39: poolwright.v1.Control.cycle:type_name -> google.protobuf.Duration
 	25, // 40: poolwright.v1.Control.policy:type_name -> poolwright.v1.Policy
-	27, // 41: poolwright.v1.Control.forecast:type_name -> poolwright.v1.Forecast
-	30, // 42: poolwright.v1.Control.backlog_drain:type_name -> google.protobuf.Duration
+	37, // 41: poolwright.v1.Control.forecast:type_name -> poolwright.v1.Forecast
+	40, // 42: poolwright.v1.Control.backlog_drain:type_name -> google.protobuf.Duration
 	26, // 43: poolwright.v1.Policy.native:type_name -> poolwright.v1.NativePolicy
-	30, // 44: poolwright.v1.NativePolicy.scale_down_window:type_name -> google.protobuf.Duration
-	30, // 45: poolwright.v1.NativePolicy.zero_grace:type_name -> google.protobuf.Duration
-	30, // 46: poolwright.v1.NativePolicy.min_interval:type_name -> google.protobuf.Duration
-	30, // 47: poolwright.v1.Forecast.slot:type_name -> google.protobuf.Duration
-	48, // [48:48] is the sub-list for method output_type
-	48, // [48:48] is the sub-list for method input_type
-	48, // [48:48] is the sub-list for extension type_name
-	48, // [48:48] is the sub-list for extension extendee
-	0,  // [0:48] is the sub-list for field type_name
+	27, // 44: poolwright.v1.Policy.hpa:type_name -> poolwright.v1.HpaPolicy
+	31, // 45: poolwright.v1.Policy.kthena:type_name -> poolwright.v1.KthenaPolicy
+	36, // 46: poolwright.v1.Policy.knative:type_name -> poolwright.v1.KnativePolicy
+	40, // 47: poolwright.v1.NativePolicy.scale_down_window:type_name -> google.protobuf.Duration
+	40, // 48: poolwright.v1.NativePolicy.zero_grace:type_name -> google.protobuf.Duration
+	40, // 49: poolwright.v1.NativePolicy.min_interval:type_name -> google.protobuf.Duration
+	28, // 50: poolwright.v1.HpaPolicy.behavior:type_name -> poolwright.v1.HpaBehavior
+	40, // 51: poolwright.v1.HpaPolicy.downscale_stabilization:type_name -> google.protobuf.Duration
+	29, // 52: poolwright.v1.HpaBehavior.scale_up:type_name -> poolwright.v1.HpaRules
+	29, // 53: poolwright.v1.HpaBehavior.scale_down:type_name -> poolwright.v1.HpaRules
+	30, // 54: poolwright.v1.HpaRules.policies:type_name -> poolwright.v1.HpaRule
+	32, // 55: poolwright.v1.KthenaPolicy.behavior:type_name -> poolwright.v1.KthenaBehavior
+	33, // 56: poolwright.v1.KthenaBehavior.scale_up:type_name -> poolwright.v1.KthenaScaleUp
+	34, // 57: poolwright.v1.KthenaBehavior.scale_down:type_name -> poolwright.v1.KthenaRules
+	34, // 58: poolwright.v1.KthenaScaleUp.stable_policy:type_name -> poolwright.v1.KthenaRules
+	35, // 59: poolwright.v1.KthenaScaleUp.panic_policy:type_name -> poolwright.v1.KthenaPanic
+	40, // 60: poolwright.v1.KthenaRules.period:type_name -> google.protobuf.Duration
+	40, // 61: poolwright.v1.KthenaRules.stabilization_window:type_name -> google.protobuf.Duration
+	40, // 62: poolwright.v1.KthenaPanic.period:type_name -> google.protobuf.Duration
+	40, // 63: poolwright.v1.KthenaPanic.panic_mode_hold:type_name -> google.protobuf.Duration
+	40, // 64: poolwright.v1.KnativePolicy.stable_window:type_name -> google.protobuf.Duration
+	40, // 65: poolwright.v1.Forecast.slot:type_name -> google.protobuf.Duration
+	66, // [66:66] is the sub-list for method output_type
+	66, // [66:66] is the sub-list for method input_type
+	66, // [66:66] is the sub-list for extension type_name
+	66, // [66:66] is the sub-list for extension extendee
+	0,  // [0:66] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_fleet_proto_init() }
@@ -2674,16 +3461,23 @@ func file_poolwright_v1_fleet_proto_init() {
 	file_poolwright_v1_fleet_proto_msgTypes[17].OneofWrappers = []any{}
 	file_poolwright_v1_fleet_proto_msgTypes[18].OneofWrappers = []any{
 		(*Policy_Native)(nil),
+		(*Policy_Hpa)(nil),
+		(*Policy_Kthena)(nil),
+		(*Policy_Knative)(nil),
 	}
 	file_poolwright_v1_fleet_proto_msgTypes[19].OneofWrappers = []any{}
-	file_poolwright_v1_fleet_proto_msgTypes[20].OneofWrappers = []any{}
+	file_poolwright_v1_fleet_proto_msgTypes[22].OneofWrappers = []any{}
+	file_poolwright_v1_fleet_proto_msgTypes[27].OneofWrappers = []any{}
+	file_poolwright_v1_fleet_proto_msgTypes[28].OneofWrappers = []any{}
+	file_poolwright_v1_fleet_proto_msgTypes[29].OneofWrappers = []any{}
+	file_poolwright_v1_fleet_proto_msgTypes[30].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_poolwright_v1_fleet_proto_rawDesc), len(file_poolwright_v1_fleet_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   23,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

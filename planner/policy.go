@@ -1,0 +1,172 @@
+package planner
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/poolwright/poolwright/policy"
+	"github.com/poolwright/poolwright/policy/hpa"
+	"github.com/poolwright/poolwright/policy/knative"
+	"github.com/poolwright/poolwright/policy/kthena"
+)
+
+// Policy says how fast a plan may be followed: as the one of its fields does that is
+// not nil. Where all are, it is that of [Control], or [policy.DefaultNative].
+//
+// The configurations of other autoscalers count as far as they limit how fast replicas
+// change. What a plan wants takes the place of metrics, and bounds on replicas are those of
+// the fleet.
+type Policy struct {
+	Native  *policy.Native
+	HPA     *hpa.Config
+	Kthena  *kthena.Config
+	Knative *knative.Config
+}
+
+// Validate returns all that is wrong, nil if nothing is.
+func (p Policy) Validate() error {
+	var errs []error
+	set := 0
+	if p.Native != nil {
+		set++
+		errs = append(errs, p.Native.Validate())
+	}
+	if p.HPA != nil {
+		set++
+		errs = append(errs, p.hpa().Validate())
+	}
+	if p.Kthena != nil {
+		set++
+		errs = append(errs, p.kthena().Validate())
+	}
+	if p.Knative != nil {
+		set++
+		errs = append(errs, p.knative().Validate())
+	}
+	if set > 1 {
+		errs = append(errs, fmt.Errorf("planner: policy: %d of native, hpa, kthena and knative, of which at most one counts", set))
+	}
+	return errors.Join(errs...)
+}
+
+func (p Policy) hpa() *hpa.Config {
+	c := *p.HPA
+	c.MinReplicas, c.MaxReplicas, c.Metrics = 0, math.MaxInt32, nil
+	return &c
+}
+
+func (p Policy) kthena() *kthena.Config {
+	c := *p.Kthena
+	c.MinReplicas, c.MaxReplicas, c.Metrics = 0, kthena.MostReplicas, nil
+	return &c
+}
+
+func (p Policy) knative() *knative.Config {
+	c := *p.Knative
+	c.MinReplicas, c.MaxReplicas, c.Target = 0, 0, 1
+	return &c
+}
+
+// policy is that of a workload.
+func (c *cycle) policy(w *Workload) Policy {
+	switch {
+	case w.Policy != (Policy{}):
+		return w.Policy
+	case c.fleet.Control.Policy != (Policy{}):
+		return c.fleet.Control.Policy
+	}
+	native := policy.DefaultNative()
+	return Policy{Native: &native}
+}
+
+// demand is what to plan for, when the last plan was made for one demand and another is
+// expected now. Only the native policy tolerates a difference.
+func (p Policy) demand(last, expected float64) float64 {
+	if p.Native == nil {
+		return expected
+	}
+	return p.Native.Demand(last, expected)
+}
+
+// permit asks a policy that looks at one variant by itself. Between the replicas now and
+// those that it would scale to all is permitted.
+func (p Policy) permit(m *VariantMemory, now time.Time, w *policy.Workload, v *policy.Variant) policy.Permission {
+	if !w.Known {
+		return policy.Stay(v.Current, policy.DemandUnknown)
+	}
+	wanted := v.Wanted
+	if !w.Complete {
+		wanted = max(wanted, v.Current)
+	}
+	goal, reason := p.follow(m, now, v.Current, wanted)
+	permission := policy.Permission{Min: min(v.Current, goal), Max: max(v.Current, goal), Limited: true}
+	if !w.Complete {
+		permission.Min = v.Current
+	}
+	switch {
+	case permission.Allows(v.Wanted):
+	case wanted != v.Wanted:
+		permission.Reason = policy.DemandIncomplete
+	default:
+		permission.Reason = reason
+	}
+	return permission
+}
+
+// follow returns the replicas that a policy would scale to, and why not to those wanted.
+func (p Policy) follow(m *VariantMemory, now time.Time, current, wanted int) (goal int, reason string) {
+	switch {
+	case p.HPA != nil:
+		d, h := hpa.Permit(p.hpa(), remembered(m.HPA), now, saturated(current), saturated(wanted))
+		m.HPA = &h
+		return int(d.Replicas), inWords("hpa", d.Reason())
+	case p.Kthena != nil:
+		d, h := kthena.Permit(p.kthena(), remembered(m.Kthena), now, current, wanted)
+		m.Kthena = &h
+		return d.Replicas, inWords("kthena", d.Reason())
+	default:
+		d, h := knative.Permit(p.knative(), remembered(m.Knative), now, current, wanted)
+		m.Knative = &h
+		return d.Replicas, inWords("knative", d.Reason())
+	}
+}
+
+// saturated is a number of replicas as the HorizontalPodAutoscaler has it.
+func saturated(n int) int32 { return int32(min(n, math.MaxInt32)) }
+
+// remembered is a history, empty where there is none.
+func remembered[H any](h *H) H {
+	if h == nil {
+		var none H
+		return none
+	}
+	return *h
+}
+
+// inWords names a reason of a policy.
+func inWords(name string, r interface{ Text() string }) string {
+	return fmt.Sprintf("%s: %v, %s", name, r, r.Text())
+}
+
+// scaled tells the policy that the replicas asked for in the last cycle are there.
+func (p Policy) scaled(m *VariantMemory, at time.Time, current int) {
+	if p.HPA != nil && m.HPA != nil && current == m.Asked {
+		h := m.HPA.Scaled(p.HPA, at, saturated(m.Seen), saturated(m.Asked))
+		m.HPA = &h
+	}
+}
+
+// forgetOthers drops what other policies than p remember of a variant.
+func (p Policy) forgetOthers(m *VariantMemory) {
+	if p.HPA == nil {
+		m.HPA = nil
+	}
+	if p.Kthena == nil {
+		m.Kthena = nil
+	}
+	if p.Knative == nil {
+		m.Knative = nil
+	}
+}

@@ -1,0 +1,188 @@
+package planner_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/poolwright/poolwright/planner"
+	"github.com/poolwright/poolwright/policy"
+	"github.com/poolwright/poolwright/policy/hpa"
+	"github.com/poolwright/poolwright/policy/knative"
+	"github.com/poolwright/poolwright/policy/kthena"
+)
+
+// policies are one of each kind, with the defaults of each autoscaler.
+func policies() map[string]planner.Policy {
+	native, speed, behaved, corrected, windows := policy.DefaultNative(), hpa.DefaultConfig(), hpa.DefaultConfig(), kthena.DefaultConfig(), knative.DefaultConfig()
+	behavior := hpa.DefaultBehavior()
+	behaved.Behavior = &behavior
+	_, corrected.Panic = kthena.SectionDefaults()
+	corrected.Panic.Period = time.Minute
+	return map[string]planner.Policy{
+		"native": {Native: &native}, "hpa": {HPA: &speed}, "hpa with behavior": {HPA: &behaved},
+		"kthena": {Kthena: &corrected}, "knative": {Knative: &windows},
+	}
+}
+
+// one is a workload of one variant, of which a replica serves a request per second.
+func one(current int, p planner.Policy) planner.Fleet {
+	v := declared("h100", 0, 1)
+	v.CurrentReplicas = current
+	f := twoPools(0, v)
+	f.Pools[0].Capacity.Value = 200
+	f.Control.Policy = p
+	return f
+}
+
+// autoscaler is a policy by itself: it says what to scale to, and hears what was done.
+type autoscaler func(now time.Time, current, wanted int) int
+
+func autoscalers() map[string]autoscaler {
+	ofHPA := func(c hpa.Config) autoscaler {
+		c.MaxReplicas, c.MinReplicas = 1000, 0
+		var h hpa.History
+		return func(now time.Time, current, wanted int) int {
+			var d hpa.Decision
+			d, h = hpa.Permit(&c, h, now, int32(current), int32(wanted))
+			// What is between is permitted as well.
+			done := min(max(wanted, min(current, int(d.Replicas))), max(current, int(d.Replicas)))
+			h = h.Scaled(&c, now, int32(current), int32(done))
+			return int(d.Replicas)
+		}
+	}
+	all := policies()
+	kthenas, knatives := *all["kthena"].Kthena, *all["knative"].Knative
+	kthenas.MaxReplicas = 1000
+	var k kthena.History
+	var n knative.History
+	return map[string]autoscaler{
+		"hpa": ofHPA(*all["hpa"].HPA), "hpa with behavior": ofHPA(*all["hpa with behavior"].HPA),
+		"kthena": func(now time.Time, current, wanted int) int {
+			var d kthena.Decision
+			d, k = kthena.Permit(&kthenas, k, now, current, wanted)
+			return d.Replicas
+		},
+		"knative": func(now time.Time, current, wanted int) int {
+			var d knative.Decision
+			d, n = knative.Permit(&knatives, n, now, current, wanted)
+			return d.Replicas
+		},
+	}
+}
+
+// Replicas go as far to where the plan wants them as each autoscaler would go.
+func TestPoliciesFollowAsTheirAutoscalersDo(t *testing.T) {
+	for name, scaler := range autoscalers() {
+		l, random := newLoop(t, one(2, policies()[name])), rand.New(rand.NewPCG(1, 7))
+		slow := map[bool]int{}
+		for range 600 {
+			now, current := l.now, l.variant("prod/chat", "h100").CurrentReplicas
+			d := l.cycle(chat(planner.Observation{ArrivalRate: rate(100 * random.Float64() * random.Float64())}))
+			v := &d.Plans[0].Variants[0]
+			goal := scaler(now, current, v.Wanted)
+			require.Equal(t, [2]int{min(current, goal), max(current, goal)}, [2]int{v.Permitted.Min, v.Permitted.Max}, name)
+			require.True(t, v.Permitted.Limited)
+			require.Equal(t, min(max(v.Wanted, v.Permitted.Min), v.Permitted.Max), v.Total(), name)
+			require.Equal(t, v.Total() == v.Wanted, v.Permitted.Reason == "", name)
+			if v.Total() != v.Wanted {
+				slow[v.Wanted > current]++
+			}
+		}
+		assert.Positive(t, slow[false], "%s let replicas shrink at once", name)
+		if name != "knative" {
+			assert.Positive(t, slow[true], "%s let replicas grow at once", name)
+		}
+	}
+}
+
+// The policy is named as the cause of what is not served, with its reason.
+func TestSlowPolicyIsTheCause(t *testing.T) {
+	l := newLoop(t, one(1, policies()["hpa"]))
+	d := l.cycle(chat(planner.Observation{ArrivalRate: rate(40)}))
+	const cause = "36 requests/s because of policy: hpa: ScaleUpLimit, replicas may not grow faster"
+	assert.Equal(t, []planner.Condition{{Type: planner.DemandUnmet, Message: cause}}, d.Plans[0].Conditions)
+	assert.Equal(t, "policy", d.Plans[0].Binding)
+	assert.Equal(t, []string{"h100 1→4"}, changes(&d))
+
+	// Where the pool limits what is wanted it is the cause, though the policy permits no more.
+	l.fleet.Pools[0].Capacity.Value = 4
+	d = l.cycle(chat(planner.Observation{ArrivalRate: rate(40)}))
+	assert.Equal(t, "pool/h100", d.Plans[0].Binding)
+}
+
+// What a workload's own policy leaves unserved takes nothing from others.
+func TestOthersDoNotYieldToASlowPolicy(t *testing.T) {
+	f := rivals()
+	f.Pools[0].Capacity.Value = 40
+	f.Workloads[0].Policy = policies()["hpa"]
+	l := newLoop(t, f)
+	l.cycle(demands(2, 6)...)
+	d := l.cycle(demands(30, 1)...)
+	assert.Equal(t, []string{"chat-h100 2→4"}, changes(&d))
+	assert.Equal(t, 6, l.variant("prod/batch", "batch-h100").CurrentReplicas, "the window of the other holds")
+}
+
+// Whatever the policy, nothing is permitted without data, and nothing taken away on a part.
+func TestPoliciesWithoutData(t *testing.T) {
+	for name, p := range policies() {
+		l := newLoop(t, one(10, p))
+		d := l.cycle()
+		assert.Equal(t, policy.Stay(10, policy.DemandUnknown), d.Plans[0].Variants[0].Permitted, name)
+		for range 100 {
+			d = l.cycle(chat(planner.Observation{ArrivalRate: planner.Measurement{State: planner.Incomplete, Value: 3}}))
+			require.Empty(t, d.Changes, name)
+			assert.Equal(t, 10, d.Plans[0].Variants[0].Permitted.Min)
+			assert.Equal(t, policy.DemandIncomplete, d.Plans[0].Variants[0].Permitted.Reason, name)
+		}
+	}
+}
+
+// Declared minimums and maximums come before policies.
+func TestDeclaredBoundsComeBeforePolicies(t *testing.T) {
+	frozen := hpa.DefaultConfig()
+	behavior := hpa.DefaultBehavior()
+	behavior.ScaleUp.Select, behavior.ScaleDown.Select = hpa.Disabled, hpa.Disabled
+	frozen.Behavior = &behavior
+	for name, set := range map[string]func(*planner.Workload){
+		"0→6 by the variant": func(w *planner.Workload) { w.Variants[0].MinReplicas = 6 },
+		"0→6 by all":         func(w *planner.Workload) { w.MinReplicas = 6 },
+		"9→6 by the variant": func(w *planner.Workload) {
+			w.Variants[0].CurrentReplicas, w.Variants[0].MaxReplicas = 9, atMost(6)
+		},
+		"9→6 by all": func(w *planner.Workload) { w.Variants[0].CurrentReplicas, w.MaxReplicas = 9, atMost(6) },
+	} {
+		unknown := declared("a100", 1, 0)
+		f := one(0, planner.Policy{HPA: &frozen})
+		f.Workloads[0].Variants = append(f.Workloads[0].Variants, unknown)
+		set(&f.Workloads[0])
+		l := newLoop(t, f)
+		d := l.cycle(chat(planner.Observation{ArrivalRate: rate(8)}))
+		assert.Equal(t, []int{6, 0}, totals(&d, 0), name)
+	}
+}
+
+// A workload that gets another policy begins anew with it.
+func TestPolicyForgetsWhatItWasNot(t *testing.T) {
+	l := newLoop(t, one(2, policies()["hpa"]))
+	cycle := func(name string) *planner.WorkloadMemory {
+		l.fleet.Control.Policy = policies()[name]
+		l.cycle(chat(planner.Observation{ArrivalRate: rate(8)}))
+		return l.memory.Workloads["prod/chat"]
+	}
+	m := cycle("hpa")
+	assert.NotNil(t, m.Variants[0].HPA)
+	assert.Zero(t, m.Policy)
+	m = cycle("kthena")
+	assert.Nil(t, m.Variants[0].HPA)
+	assert.NotNil(t, m.Variants[0].Kthena)
+	m = cycle("knative")
+	assert.Nil(t, m.Variants[0].Kthena)
+	assert.NotNil(t, m.Variants[0].Knative)
+	m = cycle("native")
+	assert.Nil(t, m.Variants[0].Knative)
+	assert.NotZero(t, m.Policy)
+}
