@@ -34,6 +34,9 @@ func (c *cycle) fit() {
 		}
 	}
 	for _, at := range f.order {
+		f.minimum(at)
+	}
+	for _, at := range f.order {
 		f.bound(&c.permitted[at[0]], at[1])
 	}
 }
@@ -45,6 +48,34 @@ type fitting struct {
 	// order has the workloads that are not held, the most important first: where each is
 	// in the fleet and in the problem.
 	order [][2]int
+}
+
+// minimum places the declared minimum of a workload: replicas that it must keep or may
+// add, and others only where those don't do, which are permitted then.
+func (f *fitting) minimum(at [2]int) {
+	w, p := &f.fleet.Workloads[at[0]], &f.permitted[at[0]]
+	counts, order := f.room.Counts(at[1]), f.byWanted(at[1])
+	fill := func(most func(j int) int) {
+		for _, j := range order {
+			f.place(at[1], j, min(most(j), counts[j]+w.MinReplicas-sum(counts)))
+		}
+	}
+	fill(func(j int) int { return p.variants[j].Min })
+	fill(func(j int) int {
+		if p.variants[j].Limited {
+			return p.variants[j].Max
+		}
+		return w.MinReplicas
+	})
+	fill(func(j int) int {
+		if w.Variants[j].unknown() {
+			return 0
+		}
+		return w.MinReplicas
+	})
+	for j := range counts {
+		p.variants[j].Max = max(p.variants[j].Max, counts[j])
+	}
 }
 
 // place brings a variant up to n replicas, as far as there is room, and returns how many

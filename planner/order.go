@@ -180,7 +180,7 @@ func (o *ordering) remove(m *move) {
 	}
 	unmet := max(w.Unmet(goal), w.Unmet(o.remaining(m.workload)))
 	serves := func(n int) bool { return w.Unmet(o.without(m, n)) <= unmet+1e-9*w.Demand }
-	least := max(m.goal, m.now-o.spare[m.workload])
+	least := max(m.goal, m.now-max(0, o.spare[m.workload]))
 	o.take(m, least+sort.Search(m.now-least, func(n int) bool { return serves(least + n) }))
 	if m.now > m.goal {
 		m.because = "waits until the replicas that take its place are ready"

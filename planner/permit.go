@@ -193,7 +193,7 @@ func (c *cycle) solveInside(engine lp.Engine) error {
 		if c.held[i] {
 			continue
 		}
-		c.permitted[i].bound(&inside.Workloads[free], c.fleet.Workloads[i].Variants)
+		c.permitted[i].bound(&inside.Workloads[free])
 		free++
 	}
 	result, err := c.solution(&inside, engine)
@@ -206,30 +206,20 @@ func (c *cycle) solveInside(engine lp.Engine) error {
 }
 
 // bound adds what is permitted to the limits of a workload. Its declared maximums come
-// first, and so does its declared minimum.
-func (p *permitted) bound(w *optimizer.Workload, declared []Variant) {
+// first.
+func (p *permitted) bound(w *optimizer.Workload) {
 	if p.ignored {
 		return
 	}
 	variants := append([]optimizer.Variant(nil), w.Variants...)
-	least, most := 0, optimizer.Bound{Limited: true}
+	least := 0
 	for j := range variants {
 		v := &variants[j]
 		limit(v, &p.variants[j])
 		least += v.MinReplicas
-		most.Limited = most.Limited && v.MaxReplicas.Limited
-		most.Value += v.MaxReplicas.Value
 	}
 	if w.MaxReplicas.Limited && least > w.MaxReplicas.Value {
 		return
-	}
-	if most.Limited && most.Value < w.MinReplicas {
-		w.MaxReplicas = optimizer.Bound{Limited: true, Value: w.MinReplicas}
-		for j := range variants {
-			if !declared[j].unknown() {
-				variants[j].MaxReplicas = w.Variants[j].MaxReplicas
-			}
-		}
 	}
 	w.Variants = variants
 	w.MinReplicas = max(w.MinReplicas, p.total.Min)
