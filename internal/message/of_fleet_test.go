@@ -47,12 +47,16 @@ func TestFleetThereAndBack(t *testing.T) {
 		require.NoError(t, err)
 		texts = append(texts, string(text))
 	}
-	page, err := os.ReadFile("../../docs/fleet.md")
-	require.NoError(t, err)
-	_, rest, _ := strings.Cut(string(page), "```yaml\n")
-	documented, _, _ := strings.Cut(rest, "```")
+	for _, name := range []string{"fleet", "policies"} {
+		page, err := os.ReadFile("../../docs/" + name + ".md")
+		require.NoError(t, err)
+		_, rest, found := strings.Cut(string(page), "```yaml\n")
+		require.True(t, found, name)
+		documented, _, _ := strings.Cut(rest, "```")
+		texts = append(texts, documented)
+	}
 	fields := map[protoreflect.FullName]bool{}
-	for _, text := range append(texts, documented) {
+	for _, text := range texts {
 		f := translate(t, text)
 		written := message.OfFleet(&f)
 		used(written.ProtoReflect(), fields)
