@@ -134,7 +134,7 @@ func (p Policy) follow(m *VariantMemory, now time.Time, current, wanted int) (go
 }
 
 // saturated is a number of replicas as the HorizontalPodAutoscaler has it.
-func saturated(n int) int32 { return int32(min(n, math.MaxInt32)) }
+func saturated(n int) int32 { return int32(max(0, min(n, math.MaxInt32))) }
 
 // remembered is a history, empty where there is none.
 func remembered[H any](h *H) H {

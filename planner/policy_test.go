@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -38,6 +39,8 @@ func one(current int, p planner.Policy) planner.Fleet {
 	return f
 }
 
+func count(n int) int32 { return int32(max(0, min(n, math.MaxInt32))) }
+
 // autoscaler is a policy by itself: it says what to scale to, and hears what was done.
 type autoscaler func(now time.Time, current, wanted int) int
 
@@ -47,10 +50,10 @@ func autoscalers() map[string]autoscaler {
 		var h hpa.History
 		return func(now time.Time, current, wanted int) int {
 			var d hpa.Decision
-			d, h = hpa.Permit(&c, h, now, int32(current), int32(wanted))
+			d, h = hpa.Permit(&c, h, now, count(current), count(wanted))
 			// What is between is permitted as well.
 			done := min(max(wanted, min(current, int(d.Replicas))), max(current, int(d.Replicas)))
-			h = h.Scaled(&c, now, int32(current), int32(done))
+			h = h.Scaled(&c, now, count(current), count(done))
 			return int(d.Replicas)
 		}
 	}

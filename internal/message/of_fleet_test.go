@@ -47,8 +47,8 @@ func TestFleetThereAndBack(t *testing.T) {
 		require.NoError(t, err)
 		texts = append(texts, string(text))
 	}
-	for _, name := range []string{"fleet", "policies"} {
-		page, err := os.ReadFile("../../docs/" + name + ".md")
+	for _, name := range []string{"fleet.md", "policies.md"} {
+		page, err := fs.ReadFile(os.DirFS("../../docs"), name)
 		require.NoError(t, err)
 		_, rest, found := strings.Cut(string(page), "```yaml\n")
 		require.True(t, found, name)
