@@ -23,6 +23,9 @@ func TestCheckpointRemembersAll(t *testing.T) {
 	f := contested()
 	f.Objective.RelativeGap = 0.05 // so that it matters where the search begins
 	f.Workloads[0].Variants[0] = profiled("h100", 0)
+	for i, name := range []string{"hpa", "hpa with behavior", "kthena", "knative"} {
+		f.Workloads[i+1].Policy = policies()[name]
+	}
 	now := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 	var kept, stored planner.Memory
 	for range 60 {

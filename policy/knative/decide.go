@@ -55,7 +55,7 @@ const (
 
 var reasons = [...]struct{ name, words string }{
 	NoLoad:           {"NoLoad", "no load is known: replicas stay as they are"},
-	StableAsked:      {"StableAsked", "the mean of the stable window asks for it"},
+	StableAsked:      {"StableAsked", "it is what the mean of the stable window asks for"},
 	PanicAsked:       {"PanicAsked", "the mean of the panic window asks for more"},
 	PanicKept:        {"PanicKept", "a panic never shrinks"},
 	ScaleUpLimited:   {"ScaleUpLimited", "replicas may not grow further at once"},

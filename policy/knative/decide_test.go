@@ -48,16 +48,16 @@ func ExampleDecide() {
 	}
 	// Output:
 	// 15 requests, panic: true
-	//   2 → 2: the mean of the stable window asks for it
+	//   2 → 2: it is what the mean of the stable window asks for
 	// 100 requests, panic: true
-	//   9 → 3: the mean of the stable window asks for it
+	//   9 → 3: it is what the mean of the stable window asks for
 	//   3 → 10: the mean of the panic window asks for more
 	// 20 requests, panic: true
-	//   10 → 3: the mean of the stable window asks for it
+	//   10 → 3: it is what the mean of the stable window asks for
 	//   3 → 5: replicas may not shrink further at once
 	//   5 → 10: a panic never shrinks
 	// 20 requests, panic: false
-	//   2 → 2: the mean of the stable window asks for it
+	//   2 → 2: it is what the mean of the stable window asks for
 }
 
 func TestPermitTakesAPlanForTheLoadSinceTheLast(t *testing.T) {
