@@ -41,6 +41,10 @@ setup: ## install COIN-OR Clp where that is possible
 setup-peers: ## install CBC, GLPK and lp_solve, for comparison, where that is possible
 	@tools/setup-peers.sh
 
+.PHONY: setup-prometheus
+setup-prometheus: ## install Prometheus, for the tests of metrics, where that is possible
+	@tools/setup-prometheus.sh
+
 .PHONY: build
 build: ## build bin/poolwright, with Clp where it is installed
 	@if $(HAVE_CLP); then \
@@ -100,7 +104,7 @@ test-builds: ## check that both builds work and do not depend on where they are 
 	tools/builds.sh "$(VERSION)"
 
 .PHONY: test-unit
-test-unit: ## run the tests of both builds, with the race detector where cgo is used, and of the benchmarks
+test-unit: setup-prometheus ## run the tests of both builds, with the race detector where cgo is used, and of the benchmarks
 	CGO_ENABLED=0 go test ./...
 	@if $(HAVE_CLP); then \
 	  set -x; $(RACE) go test -race -tags clp ./...; \

@@ -1,0 +1,219 @@
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/poolwright/poolwright/planner"
+)
+
+// Config says where metrics are and how they are read. What is zero has a default,
+// but for the address.
+type Config struct {
+	// URL of Prometheus, or of anything that speaks its query API, with a path if need
+	// be.
+	URL string
+	// BearerTokenFile holds a token that is sent with every query. It is read anew each
+	// time, and like the headers never shown.
+	BearerTokenFile string
+	Headers         map[string]string
+	// CAFile holds certificates of authorities to trust instead of the system's.
+	CAFile string
+	// Timeout of a query; 0 = 10 s.
+	Timeout time.Duration
+	// MaxResponseBytes of a query; a longer answer counts as a failed query. 0 = 256 MiB.
+	MaxResponseBytes int64
+	// ScrapeInterval is that of the engines in Prometheus; 0 = 15 s.
+	ScrapeInterval time.Duration
+	// StaleAfter is the age from which on a replica counts as silent; 0 = 3 scrape
+	// intervals.
+	StaleAfter time.Duration
+	// Window of rates and means, at least 2 scrape intervals; 0 = 4 of them, and at
+	// least a minute.
+	Window time.Duration
+	// Selector is label values that all series have, such as that of the cluster.
+	Selector Labels
+	// ReplicaLabel tells replicas apart; empty = "pod".
+	ReplicaLabel string
+	// Default is how series are found of workloads that are not in Workloads.
+	Default Series
+	// Workloads are by qualified name.
+	Workloads map[string]Series
+}
+
+// Labels are values that labels must have.
+type Labels map[string]string
+
+// Series says which series are of a workload.
+type Series struct {
+	// Engine of its replicas; empty where only a gateway reports.
+	Engine Engine
+	// Selector is label values of its series. Unless it says otherwise, the label
+	// "namespace" has the workload's namespace, if it has one, and ModelLabel its model.
+	Selector Labels
+	// ModelLabel names the model; empty = the engine's own, if it has one.
+	ModelLabel string
+	// Variants has further label values, which tell the variants of the workload apart.
+	// For variants that are not in it the name of their scale target must begin the name
+	// of the replica.
+	Variants map[string]Labels
+	// Gateway is nil where no gateway counts the requests.
+	Gateway *Gateway
+}
+
+// Gateway says which series of gateways are of a workload, as Series does.
+type Gateway struct {
+	Selector   Labels
+	ModelLabel string
+}
+
+// Lookup tells which series are of a workload.
+type Lookup func(*planner.Workload) Series
+
+// Lookup is by the workload's name.
+func (c *Config) Lookup(w *planner.Workload) Series {
+	if s, ok := c.Workloads[w.QualifiedName()]; ok {
+		return s
+	}
+	return c.Default
+}
+
+const (
+	defaultTimeout          = 10 * time.Second
+	defaultMaxResponseBytes = 256 << 20
+	defaultScrapeInterval   = 15 * time.Second
+	defaultStaleIntervals   = 3
+	defaultWindowIntervals  = 4
+	leastDefaultWindow      = time.Minute
+	// leastWindowIntervals is what a rate needs: two samples.
+	leastWindowIntervals = 2
+	// leastWindow and longestDuration are the windows that calibration takes, leastInterval is what
+	// Prometheus can tell apart.
+	leastWindow     = time.Second
+	longestDuration = 24 * time.Hour
+	leastInterval   = time.Millisecond
+
+	namespaceLabel      = "namespace"
+	jobLabel            = "job"
+	defaultReplicaLabel = "pod"
+)
+
+// withDefaults fills in what is zero.
+func (c Config) withDefaults() Config {
+	if c.Timeout == 0 {
+		c.Timeout = defaultTimeout
+	}
+	if c.MaxResponseBytes == 0 {
+		c.MaxResponseBytes = defaultMaxResponseBytes
+	}
+	if c.ScrapeInterval == 0 {
+		c.ScrapeInterval = defaultScrapeInterval
+	}
+	if c.StaleAfter == 0 {
+		c.StaleAfter = defaultStaleIntervals * c.ScrapeInterval
+	}
+	if c.Window == 0 {
+		c.Window = max(defaultWindowIntervals*c.ScrapeInterval, leastDefaultWindow)
+	}
+	if c.ReplicaLabel == "" {
+		c.ReplicaLabel = defaultReplicaLabel
+	}
+	return c
+}
+
+// Validate reports every mistake with its path.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	var v violations
+	if u, err := url.Parse(c.URL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		v.add("url", "%q is no http or https URL", c.URL)
+	} else if u.User != nil {
+		v.add("url", "holds a password; use bearerTokenFile or headers")
+	}
+	v.between("timeout", c.Timeout, leastInterval)
+	v.between("scrapeInterval", c.ScrapeInterval, leastInterval)
+	v.between("staleAfter", c.StaleAfter, c.ScrapeInterval)
+	v.between("window", c.Window, max(leastWindow, leastWindowIntervals*c.ScrapeInterval))
+	if c.MaxResponseBytes < 0 {
+		v.add("maxResponseBytes", "%d < 0", c.MaxResponseBytes)
+	}
+	v.label("replicaLabel", c.ReplicaLabel)
+	v.labels("selector", c.Selector)
+	v.series("default", &c.Default)
+	for _, name := range slices.Sorted(maps.Keys(c.Workloads)) {
+		s := c.Workloads[name]
+		v.series(fmt.Sprintf("workloads[%s]", name), &s)
+	}
+	return errors.Join(v...)
+}
+
+// violations are mistakes, each with its path.
+type violations []error
+
+func (v *violations) add(path, format string, arguments ...any) {
+	*v = append(*v, fmt.Errorf("metrics: %s: %s", path, fmt.Sprintf(format, arguments...)))
+}
+
+func (v *violations) between(path string, d, least time.Duration) {
+	if d < least || d > longestDuration {
+		v.add(path, "%s is not in [%s, %s]", d, least, longestDuration)
+	}
+}
+
+func (v *violations) series(path string, s *Series) {
+	if s.Engine == "" && s.Gateway == nil {
+		v.add(path+".engine", "neither an engine nor a gateway is named; engines are %q", Engines())
+	} else if s.Engine != "" && !slices.Contains(Engines(), s.Engine) {
+		v.add(path+".engine", "%q is not one of %q", s.Engine, Engines())
+	}
+	v.labels(path+".selector", s.Selector)
+	v.optionalLabel(path+".modelLabel", s.ModelLabel)
+	for _, name := range slices.Sorted(maps.Keys(s.Variants)) {
+		v.labels(fmt.Sprintf("%s.variants[%s]", path, name), s.Variants[name])
+	}
+	if s.Gateway != nil {
+		v.labels(path+".gateway.selector", s.Gateway.Selector)
+		v.optionalLabel(path+".gateway.modelLabel", s.Gateway.ModelLabel)
+	}
+}
+
+func (v *violations) labels(path string, labels Labels) {
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		v.label(path, name)
+	}
+}
+
+func (v *violations) optionalLabel(path, name string) {
+	if name != "" {
+		v.label(path, name)
+	}
+}
+
+func (v *violations) label(path, name string) {
+	if !isLabel(name) {
+		v.add(path, "%q is no name of a label", name)
+	}
+}
+
+// isLabel tells whether a name is one that every version of Prometheus takes, and not
+// one of those that this package marks quantities with.
+func isLabel(name string) bool {
+	return model.LegacyValidation.IsValidLabelName(name) && name != quantityLabel && name != model.MetricNameLabel
+}
+
+// Engines are those whose metrics are known, by name.
+func Engines() []Engine {
+	var names []Engine
+	for _, e := range engines() {
+		if e.name != gateway {
+			names = append(names, e.name)
+		}
+	}
+	return names
+}

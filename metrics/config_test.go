@@ -1,0 +1,66 @@
+package metrics
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/poolwright/poolwright/planner"
+)
+
+// good is the least configuration.
+func good() Config { return Config{URL: "http://prometheus:9090", Default: Series{Engine: VLLM}} }
+
+func TestValidateNamesEachMistake(t *testing.T) {
+	require.NoError(t, good().Validate())
+	for want, spoil := range map[string]func(*Config){
+		`metrics: url: "" is no http or https URL`:                                func(c *Config) { c.URL = "" },
+		`metrics: url: "ftp://x" is no http or https URL`:                         func(c *Config) { c.URL = "ftp://x" },
+		`metrics: url: holds a password; use bearerTokenFile or headers`:          func(c *Config) { c.URL = "http://a:b@x" },
+		`metrics: timeout: -1s is not in [1ms, 24h0m0s]`:                          func(c *Config) { c.Timeout = -time.Second },
+		`metrics: scrapeInterval: -1s is not in [1ms, 24h0m0s]`:                   func(c *Config) { c.ScrapeInterval, c.StaleAfter, c.Window = -time.Second, time.Second, time.Second },
+		`metrics: staleAfter: 5s is not in [15s, 24h0m0s]`:                        func(c *Config) { c.StaleAfter = 5 * time.Second },
+		`metrics: window: 20s is not in [30s, 24h0m0s]`:                           func(c *Config) { c.Window = 20 * time.Second },
+		`metrics: maxResponseBytes: -1 < 0`:                                       func(c *Config) { c.MaxResponseBytes = -1 },
+		`metrics: replicaLabel: "a-b" is no name of a label`:                      func(c *Config) { c.ReplicaLabel = "a-b" },
+		`metrics: selector: "__name__" is no name of a label`:                     func(c *Config) { c.Selector = Labels{"__name__": "x"} },
+		`metrics: default.engine: "vLLM" is not one of`:                           func(c *Config) { c.Default.Engine = "vLLM" },
+		`metrics: default.engine: neither an engine nor a gateway is named`:       func(c *Config) { c.Default = Series{} },
+		`metrics: workloads[ns/w].engine: "gateway" is not one of`:                func(c *Config) { c.Workloads = map[string]Series{"ns/w": {Engine: gateway}} },
+		`metrics: default.selector: "poolwright_quantity" is no name of a label`:  func(c *Config) { c.Default.Selector = Labels{quantityLabel: "x"} },
+		`metrics: default.modelLabel: "1" is no name of a label`:                  func(c *Config) { c.Default.ModelLabel = "1" },
+		`metrics: default.variants[a]: "b{}" is no name of a label`:               func(c *Config) { c.Default.Variants = map[string]Labels{"a": {"b{}": "c"}} },
+		`metrics: default.gateway.selector: "" is no name of a label`:             func(c *Config) { c.Default.Gateway = &Gateway{Selector: Labels{"": "x"}} },
+		`metrics: default.gateway.modelLabel: "model name" is no name of a label`: func(c *Config) { c.Default.Gateway = &Gateway{ModelLabel: "model name"} },
+	} {
+		c := good()
+		spoil(&c)
+		require.ErrorContains(t, c.Validate(), want)
+		_, err := New(c, nil, nil)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestValidateReportsAllMistakes(t *testing.T) {
+	err := Config{MaxResponseBytes: -1, Timeout: -1}.Validate()
+	for _, path := range []string{"url: ", "timeout: ", "maxResponseBytes: ", "default.engine: "} {
+		require.ErrorContains(t, err, "metrics: "+path)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	c := good().withDefaults()
+	assert.Equal(t, 15*time.Second, c.ScrapeInterval)
+	assert.Equal(t, 45*time.Second, c.StaleAfter)
+	assert.Equal(t, time.Minute, c.Window)
+	c = Config{ScrapeInterval: time.Minute}.withDefaults()
+	assert.Equal(t, 4*time.Minute, c.Window)
+}
+
+func TestLookup(t *testing.T) {
+	c := Config{Default: Series{Engine: VLLM}, Workloads: map[string]Series{"a/w": {Engine: TGI}}}
+	assert.Equal(t, TGI, c.Lookup(&planner.Workload{Namespace: "a", Name: "w"}).Engine)
+	assert.Equal(t, VLLM, c.Lookup(&planner.Workload{Namespace: "b", Name: "w"}).Engine)
+}

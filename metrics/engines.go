@@ -1,0 +1,243 @@
+package metrics
+
+import "slices"
+
+// Engine names a kind of server that reports metrics.
+type Engine string
+
+// Engines whose metrics are known. TensorRT-LLM has one set of names within Triton and
+// another in its own server.
+const (
+	VLLM        Engine = "vllm"
+	SGLang      Engine = "sglang"
+	TGI         Engine = "tgi"
+	LlamaCPP    Engine = "llamacpp"
+	TensorRTLLM Engine = "tensorrt-llm"
+	TRTLLMServe Engine = "trtllm-serve"
+)
+
+// gateway is the endpoint picker of the Gateway API's inference extension, which sees
+// requests before engines do.
+const gateway Engine = "gateway"
+
+// quantity is what a query returns of each replica.
+type quantity int
+
+// Quantities of demand.
+const (
+	// age is of the last scrape, in seconds.
+	age quantity = iota
+	// arrivals, rejections, completions and generation are rates per second, of requests
+	// and generated tokens.
+	arrivals
+	rejections
+	completions
+	generation
+	// running and waiting are requests now.
+	running
+	waiting
+)
+
+// Quantities of work, over the window.
+const (
+	// runningMean and waitingMean are mean numbers of requests.
+	runningMean quantity = iota + waiting + 1
+	waitingMean
+	// requests is a rate per second; the others are rates at which sums and counts of
+	// means grow.
+	requests
+	promptSum
+	promptCount
+	outputSum
+	outputCount
+	itlSum
+	itlCount
+	ttftSum
+	ttftCount
+	prefixHits
+	prefixQueries
+	quantities
+)
+
+// String is how a query marks the quantity.
+func (q quantity) String() string {
+	return [quantities]string{
+		"age", "arrivals", "rejections", "completions", "generation", "running", "waiting",
+		"running_mean", "waiting_mean", "requests", "prompt_sum", "prompt_count", "output_sum", "output_count",
+		"itl_sum", "itl_count", "ttft_sum", "ttft_count", "prefix_hits", "prefix_queries",
+	}[q]
+}
+
+// metric says where a quantity is found.
+type metric struct {
+	quantity quantity
+	// names are of the same metric in different versions; where a replica reports
+	// several, the first counts.
+	names []string
+	// matchers pick among the series of a name.
+	matchers string
+	// late: it appears with its first event. Where replicas of a workload report it,
+	// others that do not have had none.
+	late bool
+}
+
+// engine is what is known of the metrics of an engine.
+type engine struct {
+	name Engine
+	// modelLabel is the label that names the model; empty where none does.
+	modelLabel string
+	// present is a metric that every replica reports from its start.
+	present []string
+	// demand and work are asked for in a query each.
+	demand, work []metric
+}
+
+// engines is the table of all engines, by name. Its sources stand in docs/metrics.md.
+func engines() []engine {
+	return []engine{inferenceGateway(), llamaCPP(), sglang(), tensorRTLLM(), tgi(), trtllmServe(), vllm()}
+}
+
+func vllm() engine {
+	runningNames, waitingNames := []string{"vllm:num_requests_running"}, []string{"vllm:num_requests_waiting"}
+	success := []string{"vllm:request_success_total"}
+	return engine{
+		name: VLLM, modelLabel: "model_name", present: runningNames,
+		demand: []metric{
+			{quantity: completions, names: success},
+			{quantity: running, names: runningNames},
+			{quantity: waiting, names: waitingNames},
+		},
+		work: []metric{
+			{quantity: runningMean, names: runningNames},
+			{quantity: waitingMean, names: waitingNames},
+			{quantity: requests, names: success},
+			{quantity: promptSum, names: []string{"vllm:request_prompt_tokens_sum"}},
+			{quantity: promptCount, names: []string{"vllm:request_prompt_tokens_count"}},
+			{quantity: outputSum, names: []string{"vllm:request_generation_tokens_sum"}},
+			{quantity: outputCount, names: []string{"vllm:request_generation_tokens_count"}},
+			{quantity: itlSum, names: []string{"vllm:inter_token_latency_seconds_sum", "vllm:time_per_output_token_seconds_sum"}},
+			{quantity: itlCount, names: []string{"vllm:inter_token_latency_seconds_count", "vllm:time_per_output_token_seconds_count"}},
+			{quantity: ttftSum, names: []string{"vllm:time_to_first_token_seconds_sum"}},
+			{quantity: ttftCount, names: []string{"vllm:time_to_first_token_seconds_count"}},
+			{quantity: prefixHits, names: []string{"vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total"}},
+			{quantity: prefixQueries, names: []string{"vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total"}},
+		},
+	}
+}
+
+func sglang() engine {
+	runningNames, waitingNames := []string{"sglang:num_running_reqs"}, []string{"sglang:num_queue_reqs"}
+	finished, prompts := []string{"sglang:num_requests_total"}, []string{"sglang:prompt_tokens_total"}
+	return engine{
+		name: SGLang, modelLabel: "model_name", present: runningNames,
+		demand: []metric{
+			{quantity: completions, names: finished, late: true},
+			{quantity: running, names: runningNames},
+			{quantity: waiting, names: waitingNames},
+		},
+		work: []metric{
+			{quantity: runningMean, names: runningNames},
+			{quantity: waitingMean, names: waitingNames},
+			{quantity: requests, names: finished},
+			{quantity: promptSum, names: prompts},
+			{quantity: promptCount, names: finished},
+			{quantity: outputSum, names: []string{"sglang:generation_tokens_total"}},
+			{quantity: outputCount, names: finished},
+			{quantity: itlSum, names: []string{"sglang:inter_token_latency_seconds_sum", "sglang:time_per_output_token_seconds_sum"}},
+			{quantity: itlCount, names: []string{"sglang:inter_token_latency_seconds_count", "sglang:time_per_output_token_seconds_count"}},
+			{quantity: ttftSum, names: []string{"sglang:time_to_first_token_seconds_sum"}},
+			{quantity: ttftCount, names: []string{"sglang:time_to_first_token_seconds_count"}},
+			{quantity: prefixHits, names: []string{"sglang:cached_tokens_total"}},
+			{quantity: prefixQueries, names: prompts},
+		},
+	}
+}
+
+func tgi() engine {
+	batch, queue := []string{"tgi_batch_current_size"}, []string{"tgi_queue_size"}
+	success := []string{"tgi_request_success"}
+	return engine{
+		name: TGI, present: []string{"tgi_batch_max_total_tokens", "tgi_queue_size"},
+		demand: []metric{
+			{quantity: arrivals, names: []string{"tgi_request_count"}, late: true},
+			{quantity: completions, names: success, late: true},
+			{quantity: running, names: batch, late: true},
+			{quantity: waiting, names: queue, late: true},
+		},
+		work: []metric{
+			{quantity: runningMean, names: batch},
+			{quantity: waitingMean, names: queue},
+			{quantity: requests, names: success},
+			{quantity: promptSum, names: []string{"tgi_request_input_length_sum"}},
+			{quantity: promptCount, names: []string{"tgi_request_input_length_count"}},
+			{quantity: outputSum, names: []string{"tgi_request_generated_tokens_sum"}},
+			{quantity: outputCount, names: []string{"tgi_request_generated_tokens_count"}},
+			{quantity: itlSum, names: []string{"tgi_request_mean_time_per_token_duration_sum"}},
+			{quantity: itlCount, names: []string{"tgi_request_mean_time_per_token_duration_count"}},
+		},
+	}
+}
+
+func llamaCPP() engine {
+	processing := []string{"llamacpp:requests_processing"}
+	return engine{
+		name: LlamaCPP, present: processing,
+		demand: []metric{
+			{quantity: generation, names: []string{"llamacpp:tokens_predicted_total"}},
+			{quantity: running, names: processing},
+			{quantity: waiting, names: []string{"llamacpp:requests_deferred"}},
+		},
+	}
+}
+
+func tensorRTLLM() engine {
+	batcher := []string{"nv_trt_llm_request_metrics"}
+	return engine{
+		name: TensorRTLLM, modelLabel: "model", present: batcher,
+		demand: []metric{
+			{quantity: completions, names: []string{"nv_inference_request_success"}},
+			{quantity: running, names: batcher, matchers: `request_type="scheduled"`},
+			{quantity: waiting, names: batcher, matchers: `request_type="waiting"`},
+		},
+	}
+}
+
+func trtllmServe() engine {
+	runningNames, waitingNames := []string{"trtllm_num_requests_running"}, []string{"trtllm_num_requests_waiting"}
+	success := []string{"trtllm_request_success_total"}
+	return engine{
+		name: TRTLLMServe, modelLabel: "model_name", present: runningNames,
+		demand: []metric{
+			{quantity: completions, names: success, late: true},
+			{quantity: running, names: runningNames},
+			{quantity: waiting, names: waitingNames},
+		},
+		work: []metric{
+			{quantity: runningMean, names: runningNames},
+			{quantity: waitingMean, names: waitingNames},
+			{quantity: requests, names: success},
+			{quantity: promptSum, names: []string{"trtllm_prompt_tokens_total"}},
+			{quantity: promptCount, names: success},
+			{quantity: outputSum, names: []string{"trtllm_generation_tokens_total"}},
+			{quantity: outputCount, names: success},
+			{quantity: itlSum, names: []string{"trtllm_time_per_output_token_seconds_sum"}},
+			{quantity: itlCount, names: []string{"trtllm_time_per_output_token_seconds_count"}},
+			{quantity: ttftSum, names: []string{"trtllm_time_to_first_token_seconds_sum"}},
+			{quantity: ttftCount, names: []string{"trtllm_time_to_first_token_seconds_count"}},
+		},
+	}
+}
+
+func inferenceGateway() engine {
+	total := []string{"inference_objective_request_total", "inference_model_request_total"}
+	errors := []string{"inference_objective_request_error_total", "inference_model_request_error_total"}
+	return engine{
+		name: gateway, modelLabel: "model_name", present: slices.Concat(total, errors),
+		demand: []metric{
+			{quantity: arrivals, names: total, late: true},
+			// Requests that no replica could take are errors and not requests.
+			{quantity: rejections, names: errors, late: true, matchers: `error_code=~"ServiceUnavailable|ResourceExhausted|InferencePoolResourceExhausted"`},
+			{quantity: waiting, names: []string{"inference_extension_flow_control_queue_size"}, late: true},
+		},
+	}
+}

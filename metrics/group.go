@@ -1,0 +1,195 @@
+package metrics
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/poolwright/poolwright/planner"
+)
+
+// group is the workloads whose replicas run one engine, or whose requests come through
+// a gateway. They share queries.
+type group struct {
+	engine engine
+	// by are the labels that results are grouped by, sorted.
+	by           []string
+	replicaLabel string
+	// selector is what all series have.
+	selector Labels
+	// window and interval are those of the configuration.
+	window, interval time.Duration
+	index            *index
+	fleet            *planner.Fleet
+	series           []Series
+	// reported is by workload; nil where nothing was.
+	reported []*reported
+	// ambiguous are sets of workloads that nothing tells apart.
+	ambiguous map[string][]int
+}
+
+// newCycle puts the workloads into groups, one for each engine in use and one for
+// gateways.
+func (o *Observer) newCycle(fleet *planner.Fleet) *cycle {
+	c := &cycle{config: &o.config, client: o.client, fleet: fleet, series: make([]Series, len(fleet.Workloads))}
+	for i := range fleet.Workloads {
+		c.series[i] = o.lookup(&fleet.Workloads[i])
+	}
+	for _, e := range engines() {
+		var members []member
+		for i := range fleet.Workloads {
+			w, s := &fleet.Workloads[i], &c.series[i]
+			switch {
+			case e.name == gateway && s.Gateway != nil:
+				members = append(members, newMember(w, i, s.Gateway.Selector, s.Gateway.ModelLabel, e.modelLabel))
+			case e.name == s.Engine:
+				m := newMember(w, i, s.Selector, s.ModelLabel, e.modelLabel)
+				for j := range w.Variants {
+					m.targets = append(m.targets, w.Variants[j].ScaleTarget.Name)
+				}
+				members = append(members, m)
+			}
+		}
+		if len(members) > 0 {
+			c.groups = append(c.groups, o.newGroup(e, c, members))
+		}
+	}
+	return c
+}
+
+// newMember says what the series of a workload look like.
+func newMember(w *planner.Workload, place int, selector Labels, modelLabel, engineLabel string) member {
+	m := member{workload: place, labels: Labels{}}
+	if w.Namespace != "" {
+		m.labels[namespaceLabel] = w.Namespace
+	}
+	if modelLabel == "" {
+		modelLabel = engineLabel
+	}
+	if modelLabel != "" {
+		m.labels[modelLabel] = w.Model
+	}
+	maps.Copy(m.labels, selector)
+	return m
+}
+
+func (o *Observer) newGroup(e engine, c *cycle, members []member) group {
+	by := map[string]bool{o.config.ReplicaLabel: true, jobLabel: true}
+	for k := range members {
+		for name := range members[k].labels {
+			by[name] = true
+		}
+		for _, labels := range c.series[members[k].workload].Variants {
+			for name := range labels {
+				by[name] = true
+			}
+		}
+	}
+	return group{
+		engine: e, by: slices.Sorted(maps.Keys(by)), replicaLabel: o.config.ReplicaLabel, selector: o.config.Selector,
+		window: o.config.Window, interval: o.config.ScrapeInterval, index: newIndex(members),
+		fleet: c.fleet, series: c.series, reported: make([]*reported, len(c.series)), ambiguous: map[string][]int{},
+	}
+}
+
+// take gives each value of an answer to the workload that it is of. Those that are of
+// none are of somebody else.
+func (g *group) take(samples []sample) {
+	marks := map[string]quantity{}
+	for q := range quantities {
+		marks[q.String()] = q
+	}
+	for i := range samples {
+		series := samples[i].labels
+		name := series[g.replicaLabel]
+		owners := g.index.owners(series, name)
+		q, known := marks[series[quantityLabel]]
+		switch {
+		case !known || len(owners) == 0:
+		case len(owners) > 1:
+			g.confuse(owners)
+		default:
+			g.replica(&g.index.members[owners[0]], name, series).add(q, samples[i].value)
+		}
+	}
+}
+
+// settle ends the taking of answers.
+func (g *group) settle(staleAfter float64) {
+	for _, r := range g.reported {
+		if r != nil {
+			r.settle(staleAfter)
+		}
+	}
+}
+
+// replica is what is known of a replica of a workload.
+func (g *group) replica(m *member, name string, series map[string]string) *replica {
+	of := g.of(m.workload)
+	key := target{name, series[jobLabel]}
+	r := of.targets[key]
+	if r == nil {
+		r = &replica{variant: g.variant(m, name, series)}
+		of.targets[key] = r
+	}
+	return r
+}
+
+func (g *group) of(workload int) *reported {
+	if g.reported[workload] == nil {
+		g.reported[workload] = &reported{targets: map[target]*replica{}}
+	}
+	return g.reported[workload]
+}
+
+// variant finds the variant of a replica: the only one, the one whose labels it has, or
+// the one whose scale target begins its name. It is -1 if there is none.
+func (g *group) variant(m *member, name string, series map[string]string) int {
+	w := &g.fleet.Workloads[m.workload]
+	if len(w.Variants) == 1 {
+		return 0
+	}
+	declared := g.series[m.workload].Variants
+	targets := slices.Clone(m.targets)
+	for j := range w.Variants {
+		if labels, ok := declared[w.Variants[j].Name]; ok {
+			if labels.matches(series) {
+				return j
+			}
+			targets[j] = ""
+		}
+	}
+	place, _ := longestTarget(targets, name)
+	return place
+}
+
+// confuse remembers that nothing tells workloads apart.
+func (g *group) confuse(owners []int) {
+	key := fmt.Sprint(owners)
+	if g.ambiguous[key] != nil {
+		return
+	}
+	places := make([]int, len(owners))
+	for i, k := range owners {
+		places[i] = g.index.members[k].workload
+		g.of(places[i]).ambiguous = true
+	}
+	g.ambiguous[key] = places
+}
+
+// ambiguities says in words which workloads nothing tells apart.
+func (g *group) ambiguities(fleet *planner.Fleet) []string {
+	var all []string
+	for _, places := range g.ambiguous {
+		names := make([]string, len(places))
+		for i, place := range places {
+			names[i] = fleet.Workloads[place].QualifiedName()
+		}
+		slices.Sort(names)
+		all = append(all, fmt.Sprintf("%s reports series that are of any of %s: give them selectors that differ", g.engine.name, strings.Join(names, ", ")))
+	}
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,216 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/poolwright/poolwright/planner"
+	"github.com/poolwright/poolwright/queueing"
+)
+
+// Observer measures the demand of workloads by asking Prometheus. It implements
+// controller.Observer, and is for one goroutine.
+type Observer struct {
+	config Config
+	lookup Lookup
+	report func(Report)
+	client *client
+	// worked is when work was asked for last.
+	worked time.Time
+}
+
+// Report says how a cycle's queries went.
+type Report struct {
+	// Queries that were asked, and the time until all were answered.
+	Queries  int
+	Duration time.Duration
+	// Failures are of queries that were not answered; what they ask for is missing.
+	Failures []error
+	// Warnings are those of Prometheus, and say which workloads' series nothing tells
+	// apart; what is measured of those is invalid.
+	Warnings []string
+}
+
+// New returns an observer, or every mistake of its configuration. The lookup says which
+// series are of a workload; nil = the configuration does. Report is called once a
+// cycle; it may be nil.
+func New(c Config, lookup Lookup, report func(Report)) (*Observer, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	c = c.withDefaults()
+	client, err := newClient(&c)
+	if err != nil {
+		return nil, err
+	}
+	if lookup == nil {
+		lookup = c.Lookup
+	}
+	if report == nil {
+		report = func(Report) {}
+	}
+	return &Observer{config: c, lookup: lookup, report: report, client: client}, nil
+}
+
+// Observe measures every workload of the fleet. A query that fails leaves missing what
+// it asked for; the error is of all of them.
+//
+// What variants were seen to do is measured once per window, so that nothing counts
+// twice for a profile.
+func (o *Observer) Observe(ctx context.Context, fleet planner.Fleet) ([]planner.Observation, error) {
+	c := o.newCycle(&fleet)
+	began := time.Now()
+	c.work = o.worked.IsZero() || began.Sub(o.worked) >= o.config.Window
+	c.ask(ctx)
+	report := Report{Queries: len(c.queries), Duration: time.Since(began)}
+	for i := range c.queries {
+		q := &c.queries[i]
+		report.Warnings = append(report.Warnings, q.warnings...)
+		if q.err != nil {
+			report.Failures = append(report.Failures, fmt.Errorf("metrics: %s of %s: %w", q.what, q.group.engine.name, q.err))
+			continue
+		}
+		q.group.take(q.samples)
+		q.samples = nil
+	}
+	if c.work {
+		o.worked = began
+	}
+	for i := range c.groups {
+		c.groups[i].settle(o.config.StaleAfter.Seconds())
+		report.Warnings = append(report.Warnings, c.groups[i].ambiguities(&fleet)...)
+	}
+	o.report(report)
+	if len(report.Failures) > 0 && len(report.Failures) == len(c.queries) {
+		return nil, errors.Join(report.Failures...)
+	}
+	return c.observations(), nil
+}
+
+// cycle is one observation of a fleet.
+type cycle struct {
+	config *Config
+	client *client
+	fleet  *planner.Fleet
+	// series are of the workloads; groups of those that share queries.
+	series  []Series
+	groups  []group
+	work    bool
+	queries []query
+}
+
+// query is one question and its answer.
+type query struct {
+	group    *group
+	what     string
+	text     string
+	samples  []sample
+	warnings []string
+	err      error
+}
+
+// concurrency is the number of queries asked at once.
+const concurrency = 4
+
+// ask asks all queries.
+func (c *cycle) ask(ctx context.Context) {
+	for i := range c.groups {
+		g := &c.groups[i]
+		c.queries = append(c.queries, query{group: g, what: "demand", text: g.demandQuery()})
+		if c.work && len(g.engine.work) > 0 {
+			c.queries = append(c.queries, query{group: g, what: "work", text: g.workQuery()})
+		}
+	}
+	var group errgroup.Group
+	group.SetLimit(concurrency)
+	for i := range c.queries {
+		q := &c.queries[i]
+		group.Go(func() error {
+			q.samples, q.warnings, q.err = c.client.query(ctx, q.text)
+			return nil
+		})
+	}
+	_ = group.Wait() // failures stand with their queries
+}
+
+// observations puts together what was measured of each workload.
+func (c *cycle) observations() []planner.Observation {
+	byEngine := make(map[Engine]*group, len(c.groups))
+	for i := range c.groups {
+		byEngine[c.groups[i].engine.name] = &c.groups[i]
+	}
+	all := make([]planner.Observation, len(c.fleet.Workloads))
+	for i := range c.fleet.Workloads {
+		w, s := &c.fleet.Workloads[i], &c.series[i]
+		o := &all[i]
+		o.Workload = w.QualifiedName()
+		if g := byEngine[s.Engine]; g != nil {
+			c.observeEngine(o, g, i)
+		}
+		if s.Gateway != nil {
+			c.observeGateway(o, byEngine[gateway], i)
+		}
+	}
+	return all
+}
+
+func (c *cycle) observeEngine(o *planner.Observation, g *group, i int) {
+	w := &c.fleet.Workloads[i]
+	s := scope{reported: g.reported[i], workload: w, staleAfter: c.config.StaleAfter.Seconds()}
+	for k := range g.engine.demand {
+		m := &g.engine.demand[k]
+		switch measured := s.measure(m); m.quantity {
+		case arrivals:
+			o.ArrivalRate = measured
+		case completions:
+			o.CompletionRate = measured
+		case generation:
+			o.CompletionRate = requestsOf(measured, w.Shape.OutputTokens)
+		case running:
+			o.Running = measured
+		case waiting:
+			o.Waiting = measured
+		}
+	}
+	if c.work {
+		o.Variants = s.variants(queueing.Seconds(c.config.Window.Seconds()))
+	}
+}
+
+// requestsOf is the rate of requests of an engine that counts their tokens only.
+func requestsOf(generated planner.Measurement, each queueing.Tokens) planner.Measurement {
+	if each <= 0 {
+		return planner.Measurement{State: planner.Missing}
+	}
+	generated.Value /= float64(each)
+	return generated
+}
+
+// observeGateway takes arrivals from where requests come in, those that it had to reject
+// included, and adds those that wait there to those that wait in engines.
+func (c *cycle) observeGateway(o *planner.Observation, g *group, i int) {
+	s := scope{reported: g.reported[i], workload: &c.fleet.Workloads[i], staleAfter: c.config.StaleAfter.Seconds(), gateway: true}
+	for k := range g.engine.demand {
+		m := &g.engine.demand[k]
+		switch measured := s.measure(m); m.quantity {
+		case arrivals:
+			o.ArrivalRate = measured
+		case rejections:
+			if o.ArrivalRate.State == planner.Missing {
+				o.ArrivalRate = measured
+			} else if measured.State == planner.Fresh {
+				o.ArrivalRate.Value += measured.Value
+			}
+		case waiting:
+			if c.series[i].Engine == "" {
+				o.Waiting = measured
+			} else if measured.State == planner.Fresh {
+				o.Waiting.Value += measured.Value
+			}
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package metrics
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/planner"
+)
+
+// reported is what the replicas of one workload reported.
+type reported struct {
+	targets map[target]*replica
+	// replicas are by name, one of each.
+	replicas []*replica
+	// ambiguous: nothing tells some series from those of another workload.
+	ambiguous bool
+}
+
+// target is where Prometheus scrapes a replica. Where two jobs do so, they report the
+// same requests.
+type target struct{ name, job string }
+
+// replica is what one replica reported.
+type replica struct {
+	// variant is its place in the workload, -1 if unknown.
+	variant int
+	has     [quantities]bool
+	values  [quantities]float64
+}
+
+// settle picks one target of each replica: a fresh one, the first by name among equals.
+func (r *reported) settle(staleAfter float64) {
+	keys := slices.SortedFunc(maps.Keys(r.targets), func(a, b target) int {
+		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.job, b.job))
+	})
+	for i, key := range keys {
+		this := r.targets[key]
+		if i == 0 || keys[i-1].name != key.name {
+			r.replicas = append(r.replicas, this)
+		} else if last := &r.replicas[len(r.replicas)-1]; !(*last).isFresh(staleAfter) && this.isFresh(staleAfter) {
+			*last = this
+		}
+	}
+}
+
+// add counts a value. Series of one replica add up, and the latest scrape counts.
+func (r *replica) add(q quantity, value float64) {
+	switch {
+	case !r.has[q]:
+		r.values[q] = value
+	case q == age:
+		r.values[q] = min(r.values[q], value)
+	default:
+		r.values[q] += value
+	}
+	r.has[q] = true
+}
+
+// isFresh tells whether the replica was scraped lately.
+func (r *replica) isFresh(staleAfter float64) bool { return r.has[age] && r.values[age] <= staleAfter }
+
+// scope is which replicas a quantity is measured of, and how many should report it.
+type scope struct {
+	reported *reported
+	workload *planner.Workload
+	// staleAfter is in seconds.
+	staleAfter float64
+	// gateway: the replicas are those of gateways.
+	gateway bool
+}
+
+// counts tells whether a quantity is taken of a replica. A request that one replica
+// prefills and another decodes would count twice; the one that ends it counts.
+func (s *scope) counts(q quantity, r *replica) bool {
+	switch q {
+	case arrivals, completions, generation:
+		return s.gateway || r.variant < 0 || s.workload.Variants[r.variant].Role != optimizer.Prefill
+	}
+	return true
+}
+
+// expected is the number of replicas that should report a quantity. Where some have
+// fallen silent, it is all that may do so: only then is it sure that the silent ones
+// are those that were removed.
+func (s *scope) expected(q quantity, silent bool) int {
+	if s.gateway {
+		return 1
+	}
+	n := 0
+	for j := range s.workload.Variants {
+		v := &s.workload.Variants[j]
+		if !s.counts(q, &replica{variant: j}) {
+			continue
+		}
+		n += v.CurrentReplicas
+		if silent {
+			n += v.LeavingReplicas
+		} else {
+			n -= v.StartingReplicas
+		}
+	}
+	return n
+}
+
+// measure adds up a quantity over replicas. Of rates those count too that were there
+// in the window and are no more.
+func (s *scope) measure(m *metric) planner.Measurement {
+	if s.reported == nil {
+		return planner.Measurement{State: planner.Missing}
+	}
+	if s.reported.ambiguous {
+		return planner.Measurement{State: planner.Invalid}
+	}
+	var fresh, silent, reporting int
+	sum, known := 0.0, false
+	for _, r := range s.reported.replicas {
+		if !s.counts(m.quantity, r) {
+			continue
+		}
+		isFresh := r.isFresh(s.staleAfter)
+		switch {
+		case isFresh:
+			fresh++
+		case r.has[age]:
+			silent++
+		}
+		if !r.has[m.quantity] || (!isFresh && m.isGauge()) {
+			continue
+		}
+		value := r.values[m.quantity]
+		if !(value >= 0 && value <= math.MaxFloat64) {
+			return planner.Measurement{State: planner.Invalid}
+		}
+		sum, known = sum+value, true
+		if isFresh {
+			reporting++
+		}
+	}
+	switch expected := s.expected(m.quantity, silent > 0); {
+	case fresh == 0 && silent > 0:
+		return planner.Measurement{State: planner.Stale}
+	case !known || fresh == 0:
+		return planner.Measurement{State: planner.Missing}
+	case reporting >= expected, m.late && fresh >= expected:
+		return planner.Measurement{State: planner.Fresh, Value: sum}
+	}
+	return planner.Measurement{State: planner.Incomplete, Value: sum}
+}
+
+func (m *metric) isGauge() bool { return m.quantity == running || m.quantity == waiting }
