@@ -163,25 +163,28 @@ func TestDuels(t *testing.T) {
 	}
 	d := duel{ours: plan(11, optimizer.Optimal), theirs: peer.Answer{Objective: 10, CPU: 3 * time.Second, First: 2 * time.Second}}
 	assert.InDelta(t, 3, d.ratio(), 1e-12)
-	assert.InDelta(t, 0.1, d.worse(), 1e-12)
+	assert.InDelta(t, 0.1, d.atGap(), 1e-12)
+	d.asLong = plan(10.5, optimizer.Optimal)
+	assert.InDelta(t, 0.05, d.inTime(), 1e-12)
 	assert.True(t, d.before())
 	d.theirs.First = time.Second / 2
 	assert.False(t, d.before())
 	d.theirs.Status = peer.Nothing
 	assert.True(t, d.before())
-	assert.Zero(t, d.worse(), "no plan, nothing to be worse than")
+	assert.Zero(t, d.atGap(), "no plan, nothing to be worse than")
 	d.ours = plan(11, optimizer.Feasible)
 	assert.False(t, d.before())
 	d.theirs = peer.Answer{Objective: 10, Levels: []peer.Level{{Priority: 1, Unmet: 2}}}
-	assert.Zero(t, d.worse(), "other demand is served")
+	assert.Zero(t, d.atGap(), "other demand is served")
 	d.ours.Levels = []optimizer.Level{{Priority: 1, Unmet: 2}}
-	assert.InDelta(t, 0.1, d.worse(), 1e-12)
+	assert.InDelta(t, 0.1, d.atGap(), 1e-12)
 }
 
 func TestMatchesAreJudgedBySize(t *testing.T) {
 	made := func(workloads int, ratio float64, status peer.Status) match {
+		ours := measured{Solution: &optimizer.Solution{Objective: 10}, cpu: time.Second}
 		return match{{
-			workloads: workloads, ours: measured{Solution: &optimizer.Solution{Objective: 10}, cpu: time.Second},
+			workloads: workloads, ours: ours, asLong: ours,
 			theirs: peer.Answer{Status: status, Objective: 10, CPU: time.Duration(ratio * float64(time.Second)), First: 100 * time.Millisecond},
 		}}
 	}
@@ -189,6 +192,11 @@ func TestMatchesAreJudgedBySize(t *testing.T) {
 		made(10, 2, peer.Optimal), made(100, 150, peer.Optimal), made(100, 5, peer.Feasible), made(1000, 9, peer.Nothing),
 	})
 	assert.Equal(t, []float64{2, 150, 100, 0}, []float64{targets[0].measured, targets[1].measured, targets[2].measured, targets[3].measured})
+	dear := made(10, 2, peer.Optimal)
+	dear[0].ours.Solution = &optimizer.Solution{Objective: 10.1}
+	targets = matchTargets([]match{made(10, 2, peer.Optimal), dear})
+	assert.InDelta(t, 1, targets[3].measured, 1e-9, "dearer at the same gap")
+	assert.Zero(t, targets[4].measured, "no dearer in the same time")
 	targets = matchTargets([]match{made(1000, 9, peer.Nothing), made(1000, 9, peer.Feasible)})
 	assert.Zero(t, targets[2].measured, "a first plan before our proof")
 }

@@ -19,6 +19,8 @@ type duel struct {
 	workloads int
 	ours      measured
 	theirs    peer.Answer
+	// asLong is ours in as much time as theirs took, whatever the gap.
+	asLong measured
 }
 
 func fight(ctx context.Context, s setting, workloads int, seed uint64, against peer.Solver, o options) (*duel, error) {
@@ -28,7 +30,13 @@ func fight(ctx context.Context, s setting, workloads int, seed uint64, against p
 	if d.ours, err = solve(problem, optimizer.Options{RelativeGap: relativeGap}, o.limit); err != nil {
 		return nil, err
 	}
-	d.theirs, err = against.Solve(ctx, problem, relativeGap, o.peerLimit)
+	if d.theirs, err = against.Solve(ctx, problem, relativeGap, o.peerLimit); err != nil {
+		return nil, err
+	}
+	d.asLong = d.ours
+	if d.ours.cpu > d.theirs.CPU || d.worse(d.ours) > 0 {
+		d.asLong, err = solve(problem, optimizer.Options{}, d.theirs.CPU)
+	}
 	return d, err
 }
 
@@ -40,10 +48,10 @@ func (d *duel) found() bool { return d.theirs.Status <= peer.Feasible }
 
 // settledAlike says whether both leave the same demand without penalty unserved,
 // without which costs can't be compared.
-func (d *duel) settledAlike() bool {
+func (d *duel) settledAlike(ours measured) bool {
 	for _, level := range d.theirs.Levels {
 		unmet := 0.0
-		for _, l := range d.ours.Levels {
+		for _, l := range ours.Levels {
 			if l.Priority == level.Priority {
 				unmet = l.Unmet
 			}
@@ -52,20 +60,24 @@ func (d *duel) settledAlike() bool {
 			return false
 		}
 	}
-	return len(d.theirs.Levels) > 0 || len(d.ours.Levels) == 0
+	return len(d.theirs.Levels) > 0 || len(ours.Levels) == 0
 }
 
 // worse is our objective over theirs − 1, 0 where ours is no worse or can't be
 // compared.
-func (d *duel) worse() float64 {
-	if !d.found() || !d.settledAlike() {
+func (d *duel) worse(ours measured) float64 {
+	if !d.found() || !d.settledAlike(ours) {
 		return 0
 	}
-	if excess := d.ours.Objective/d.theirs.Objective - 1; excess > 1e-9 {
+	if excess := ours.Objective/d.theirs.Objective - 1; excess > 1e-9 {
 		return excess
 	}
 	return 0
 }
+
+// atGap and inTime are how much worse ours is at the same gap, and in the time that theirs took.
+func (d *duel) atGap() float64  { return d.worse(d.ours) }
+func (d *duel) inTime() float64 { return d.worse(d.asLong) }
 
 // before says whether our proof is there before their first plan.
 func (d *duel) before() bool {
@@ -75,8 +87,8 @@ func (d *duel) before() bool {
 const peersAbout = `The same problems in the same run, as one integer program in free MPS each, at a gap of 0.1 %%. Times of the others are
 processor time of the command, which reads the file as well; CBC gets %v, the others %v by their own clocks. Where
 priorities decide, the others solve one program per priority and a last one for cost. "First plan" is when CBC says
-that it found its first one in the last of its runs. "Worse" is by how much our objective is above theirs, both at a gap
-of 0.1 %%, where both serve alike.`
+that it found its first one in the last of its runs. "Worse" is by how much our objective is above theirs where both
+serve alike: "at the gap" when both stop at 0.1 %%, "in its time" when ours goes on without a gap for as long as theirs took.`
 
 // otherLimit is the time for GLPK and lp_solve, which seldom prove anything.
 const otherLimit = 5 * time.Second
@@ -151,6 +163,9 @@ func (m match) each(figure func(*duel) float64) []float64 {
 	return values
 }
 
+// worst is the largest figure of all duels.
+func (m match) worst(figure func(*duel) float64) float64 { return slices.Max(m.each(figure)) }
+
 // count counts duels.
 func (m match) count(is func(*duel) bool) (n int) {
 	for _, d := range m {
@@ -163,7 +178,8 @@ func (m match) count(is func(*duel) bool) (n int) {
 
 func matchTable(all []match) table.Table {
 	t := table.Table{Title: "Beside CBC", Columns: table.Columns("kind", "workloads", "ours, median ms", "CBC, median ms",
-		"ratio, median", "ratio, least", "ours proven", "CBC proven", "CBC has a plan", "first plan, least s", "ours worse, most %")}
+		"ratio, median", "ratio, least", "ours proven", "CBC proven", "CBC has a plan", "first plan, least s",
+		"worse at the gap, most %", "worse in its time, most %")}
 	for _, m := range all {
 		of := func(is func(*duel) bool) string { return fmt.Sprintf("%d of %d", m.count(is), len(m)) }
 		t.Add(m[0].name, fmt.Sprint(m[0].workloads),
@@ -172,7 +188,7 @@ func matchTable(all []match) table.Table {
 			format(quantile(m.each((*duel).ratio), 0.5)), format(slices.Min(m.each((*duel).ratio))),
 			of(func(d *duel) bool { return d.ours.Proof == optimizer.Optimal }),
 			of(func(d *duel) bool { return d.theirs.Status == peer.Optimal }), of((*duel).found),
-			firstPlan(m), fmt.Sprintf("%.4f", 100*slices.Max(m.each((*duel).worse))))
+			firstPlan(m), fmt.Sprintf("%.4f", 100*m.worst((*duel).atGap)), fmt.Sprintf("%.4f", 100*m.worst((*duel).inTime)))
 	}
 	return t
 }
@@ -197,10 +213,10 @@ func easy(m match) bool {
 }
 
 func matchTargets(all []match) []target {
-	fast, slow, before, worse := math.Inf(1), math.Inf(1), 1.0, 0.0
+	fast, slow, before, atGap, inTime := math.Inf(1), math.Inf(1), 1.0, 0.0, 0.0
 	for _, m := range all {
 		ratios := m.each((*duel).ratio)
-		worse = max(worse, slices.Max(m.each((*duel).worse)))
+		atGap, inTime = max(atGap, m.worst((*duel).atGap)), max(inTime, m.worst((*duel).inTime))
 		switch {
 		case easy(m):
 			fast = min(fast, quantile(ratios, 0.5))
@@ -214,7 +230,8 @@ func matchTargets(all []match) []target {
 		{name: "10 workloads, CBC's time over ours, least", measured: slow, bound: 1, atLeast: true},
 		{name: "100 workloads, kinds that CBC proves, CBC's time over ours, least median", measured: fast, bound: 100, atLeast: true},
 		{name: "1,000 workloads, our proof before CBC's first plan, all kinds", measured: 100 * before, bound: 100, atLeast: true, unit: " %"},
-		{name: "objective above CBC's, worst of all", measured: 100 * worse, bound: 0, unit: " %"},
+		{name: "objective above CBC's, both at 0.1 %, worst of all", measured: 100 * atGap, bound: 0, unit: " %"},
+		{name: "objective above CBC's, in its time, worst of all", measured: 100 * inTime, bound: 0, unit: " %"},
 	}
 }
 
