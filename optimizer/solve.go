@@ -349,6 +349,7 @@ func (t *tree) solve(tentative bool) result {
 	defer t.closeMaster()
 	if t.root() && !t.hasty && (t.best != nil || !tentative) {
 		t.run()
+		t.improveBest()
 	}
 	prices := t.rootPrices
 	if prices == nil {

@@ -390,6 +390,21 @@ func (t *tree) run() {
 	}
 }
 
+// improveBest exchanges configurations of the best plan of a small program once more: the search ended
+// as soon as the gap was reached, and had met many that no node has tried together.
+func (t *tree) improveBest() {
+	if !t.small() || t.best == nil || t.rootPrices == nil || t.best.cost-t.bound() <= leastGap*math.Abs(t.best.cost) {
+		return
+	}
+	if !t.l.budget.spend(len(t.l.workloads)) {
+		return
+	}
+	p := newPrimal(&bundle{l: t.l, scale: t.bundle.scale, prices: t.rootPrices, value: t.l.evaluate(t.rootPrices)})
+	a := p.start(t.best.picks)
+	p.improve(a)
+	t.offer(a)
+}
+
 // far says whether the best plan is far from what would be good enough.
 func (t *tree) far() bool {
 	return t.best == nil || t.target()-t.open[0].bound > 2*(t.best.cost-t.target())
