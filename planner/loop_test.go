@@ -205,7 +205,7 @@ func TestFullPoolMoves(t *testing.T) {
 	assert.Equal(t, []string{"chat-h100 5→0"}, changes(&d))
 }
 
-// Two workloads change places on full pools.
+// Two workloads change places on full pools, a spare replica at a time.
 func TestSwapOnFullPools(t *testing.T) {
 	f := rivals()
 	f.Control.Policy = planner.Policy{Native: &policy.Native{}}
@@ -217,9 +217,9 @@ func TestSwapOnFullPools(t *testing.T) {
 	f.Workloads[0].Variants[0].PricePerReplicaHour, f.Workloads[0].Variants[0].Priced = 50, true
 	f.Workloads[0].Variants[0].CurrentReplicas, f.Workloads[1].Variants[1].CurrentReplicas = 4, 4
 	l := newLoop(t, f)
-	for range 20 {
+	for range 40 {
 		before := l.fleet
-		d := l.cycle(demands(4, 4)...)
+		d := l.cycle(demands(3, 3)...)
 		used := map[int]int{}
 		for i := range before.Workloads {
 			for j := range before.Workloads[i].Variants {
@@ -229,12 +229,66 @@ func TestSwapOnFullPools(t *testing.T) {
 		}
 		assert.LessOrEqual(t, used[0], 4)
 		assert.LessOrEqual(t, used[1], 4)
+		for i := range d.Plans {
+			assert.GreaterOrEqual(t, l.serving(i), 3.0)
+		}
 		if len(d.Changes) == 0 {
 			break
 		}
 	}
-	assert.Equal(t, 4, l.variant("prod/chat", "chat-a100").CurrentReplicas)
-	assert.Equal(t, 4, l.variant("prod/batch", "batch-h100").CurrentReplicas)
+	assert.Equal(t, 3, l.variant("prod/chat", "chat-a100").CurrentReplicas)
+	assert.Equal(t, 2, l.variant("prod/batch", "batch-h100").CurrentReplicas, "one stays on the cheaper pool")
+}
+
+// serving is what the replicas of a workload sustain, which all serve one request/s.
+func (l *loop) serving(workload int) float64 {
+	total := 0
+	for j := range l.fleet.Workloads[workload].Variants {
+		total += l.fleet.Workloads[workload].Variants[j].CurrentReplicas
+	}
+	return float64(total)
+}
+
+// For a saving alone nothing is taken that serves.
+func TestSavingIsNotWorthAnOutage(t *testing.T) {
+	small, big := declared("chat-small", 0, 2), declared("chat-big", 0, 17)
+	big.DevicesPerReplica, small.CurrentReplicas = 6, 3
+	f := twoPools(0, small, big)
+	f.Workloads[0].Variants[1].PricePerReplicaHour, f.Workloads[0].Variants[1].Priced = 1, true
+	l := newLoop(t, f)
+	for range 60 {
+		d := l.cycle(chat(planner.Observation{ArrivalRate: rate(5)}))
+		assert.Empty(t, d.Changes)
+	}
+}
+
+// Overload does not bind the replicas that keep a workload from being served.
+func TestOwnWindowDoesNotStarve(t *testing.T) {
+	big, small := declared("chat-big", 0, 15), declared("chat-small", 0, 10)
+	big.DevicesPerReplica, small.DevicesPerReplica = 6, 2
+	big.CurrentReplicas, small.CurrentReplicas = 1, 1
+	l := newLoop(t, twoPools(0, big, small))
+	for range 8 {
+		l.cycle(chat(planner.Observation{ArrivalRate: rate(34)}))
+	}
+	assert.Equal(t, 0, l.variant("prod/chat", "chat-big").CurrentReplicas)
+	assert.Equal(t, 4, l.variant("prod/chat", "chat-small").CurrentReplicas)
+}
+
+// Of plans that are equally good the one that is there stays.
+func TestEqualPlansDoNotFlip(t *testing.T) {
+	for _, current := range [][2]int{{4, 0}, {0, 4}, {2, 2}} {
+		x, y := declared("chat-x", 0, 1), declared("chat-y", 1, 1)
+		x.CurrentReplicas, y.CurrentReplicas = current[0], current[1]
+		f := twoPools(0, x, y)
+		f.Pools[0].PricePerHour = 2
+		f.Control.Policy.Native = &policy.Native{}
+		l := newLoop(t, f)
+		for _, demand := range []float64{4, 3.9, 4, 3.2, 3.8} {
+			d := l.cycle(chat(planner.Observation{ArrivalRate: rate(demand)}))
+			assert.Empty(t, d.Changes)
+		}
+	}
 }
 
 func TestDevicesPerCycle(t *testing.T) {

@@ -174,11 +174,7 @@ func (o *ordering) without(m *move, n int) []int {
 // and as those asked for are no fewer than declared.
 func (o *ordering) remove(m *move) {
 	w := &o.cycle.problem.Workloads[m.workload]
-	goal := make([]int, len(w.Variants))
-	for j := range goal {
-		goal[j] = o.decision.Plans[m.workload].Variants[j].Total()
-	}
-	unmet := max(w.Unmet(goal), w.Unmet(o.remaining(m.workload)))
+	unmet := max(w.Unmet(o.goal(m.workload)), w.Unmet(o.remaining(m.workload)))
 	serves := func(n int) bool { return w.Unmet(o.without(m, n)) <= unmet+1e-9*w.Demand }
 	least := max(m.goal, m.now-max(0, o.spare[m.workload]))
 	o.take(m, least+sort.Search(m.now-least, func(n int) bool { return serves(least + n) }))
@@ -196,8 +192,9 @@ func (o *ordering) take(m *move, n int) {
 }
 
 // makeRoom removes replicas for an addition that waits for devices which nobody is
-// about to free: those whose workload then still serves the demand observed, else those
-// of the least important workload; the fewest devices that help.
+// about to free: those whose workload then still serves the demand observed. For demand
+// that goes unserved now, it may be replicas of a less important workload, or of
+// the same where that serves more in the end. The fewest devices that help are freed.
 func (o *ordering) makeRoom(up *move, downs []move) {
 	if up.now > up.current {
 		return
@@ -243,22 +240,51 @@ func (o *ordering) cheapestRemoval(up *move, downs []move, pool int, namespace s
 		if down.now == down.goal || !slices.Contains(v.Pools, pool) || namespace != "" && w.Namespace != namespace || v.DevicesPerReplica == 0 {
 			continue
 		}
-		if w.Priority < o.fleet.Workloads[up.workload].Priority {
-			continue
-		}
 		n := min(down.now-down.goal, (need+v.DevicesPerReplica-1)/v.DevicesPerReplica)
 		if n > o.spare[down.workload] {
+			up.because = fmt.Sprintf("cannot have devices of %s, which has no replica above its declared minimum", w.QualifiedName())
 			continue
 		}
-		rank := []int{0, -w.Priority, n * v.DevicesPerReplica}
-		if o.unmet(down.workload, o.without(down, down.now-n), float64(o.seen[down.workload].rate)) == 0 {
-			rank = []int{-1, n * v.DevicesPerReplica, -w.Priority}
+		rank := []int{0, n * v.DevicesPerReplica, -w.Priority}
+		if o.unmetNow(down.workload, o.without(down, down.now-n)) > 0 {
+			if !o.needs(up, down.workload) {
+				continue
+			}
+			rank = []int{1, -w.Priority, n * v.DevicesPerReplica}
 		}
 		if best == nil || slices.Compare(rank, bestRank) < 0 {
 			best, replicas, bestRank = down, n, rank
 		}
 	}
 	return best, replicas
+}
+
+// unmetNow is what counts of replicas leave unserved of the demand observed.
+func (o *ordering) unmetNow(i int, counts []int) float64 {
+	return o.unmet(i, counts, float64(o.seen[i].rate))
+}
+
+// needs tells whether an addition is for demand that goes unserved now, and worth
+// replicas that serve another workload: a less important one or, where more is served in
+// the end, the same.
+func (o *ordering) needs(up *move, other int) bool {
+	short := o.unmetNow(up.workload, o.fleet.Workloads[up.workload].ready())
+	if short == 0 {
+		return false
+	}
+	if other == up.workload {
+		return o.unmetNow(other, o.goal(other)) < short
+	}
+	return o.fleet.Workloads[other].Priority > o.fleet.Workloads[up.workload].Priority
+}
+
+// goal are the replicas of the plan.
+func (o *ordering) goal(i int) []int {
+	goal := make([]int, len(o.decision.Plans[i].Variants))
+	for j := range goal {
+		goal[j] = o.decision.Plans[i].Variants[j].Total()
+	}
+	return goal
 }
 
 // change enters a move into the decision.

@@ -53,7 +53,7 @@ type permitted struct {
 	total    policy.Permission
 	// slow: more is wanted of a variant than is permitted.
 	slow bool
-	// ignored: other things were more important.
+	// ignored: other things were more important than the least that is permitted.
 	ignored bool
 }
 
@@ -80,7 +80,7 @@ func sum(replicas []int) int {
 // stops tells whether it is the policy that keeps a variant from having more than n
 // replicas: more is wanted, of this or another variant, than it permits.
 func (p *permitted) stops(variant, n int) bool {
-	return p.slow && !p.ignored && p.variants[variant].Limited && n >= p.variants[variant].Max
+	return p.slow && p.variants[variant].Limited && n >= p.variants[variant].Max
 }
 
 // permitWorkload asks the policy; wanted is nil for a workload that is held.
@@ -172,15 +172,15 @@ func (c *cycle) planInside(engine lp.Engine) error {
 	}
 	if c.result.Plan.Demand == optimizer.Infeasible && c.wanted.Plan.Demand != optimizer.Infeasible {
 		c.ignore("what policies permit does not fit the pools, quotas and the budget", func(int) bool { return true })
-		c.result = c.wanted
-		return nil
+		return c.solveInside(engine)
 	}
-	priority := c.lessServed()
+	less, priority := c.lessServed()
 	if priority == 0 {
 		return nil
 	}
-	c.ignore(fmt.Sprintf("demand of priority %d needs the devices", priority),
-		func(i int) bool { return c.fleet.Workloads[i].Priority > priority && c.seen[i].complete })
+	c.ignore(fmt.Sprintf("demand of priority %d needs the devices", priority), func(i int) bool {
+		return c.seen[i].complete && (less[i] || c.fleet.Workloads[i].Priority > priority)
+	})
 	return c.solveInside(engine)
 }
 
@@ -201,6 +201,9 @@ func (c *cycle) solveInside(engine lp.Engine) error {
 		return fmt.Errorf("planner: permit: %w", err)
 	}
 	c.result = result
+	if err := c.stay(&inside); err != nil {
+		return err
+	}
 	c.explainResult()
 	return nil
 }
@@ -208,21 +211,23 @@ func (c *cycle) solveInside(engine lp.Engine) error {
 // bound adds what is permitted to the limits of a workload. Its declared maximums come
 // first.
 func (p *permitted) bound(w *optimizer.Workload) {
-	if p.ignored {
-		return
-	}
 	variants := append([]optimizer.Variant(nil), w.Variants...)
 	least := 0
 	for j := range variants {
-		v := &variants[j]
-		limit(v, &p.variants[j])
+		v, allowed := &variants[j], p.variants[j]
+		if p.ignored {
+			allowed.Min = 0
+		}
+		limit(v, &allowed)
 		least += v.MinReplicas
 	}
 	if w.MaxReplicas.Limited && least > w.MaxReplicas.Value {
 		return
 	}
 	w.Variants = variants
-	w.MinReplicas = max(w.MinReplicas, p.total.Min)
+	if !p.ignored {
+		w.MinReplicas = max(w.MinReplicas, p.total.Min)
+	}
 }
 
 // limit adds what is permitted to the limits of a variant.
@@ -237,10 +242,11 @@ func limit(v *optimizer.Variant, allowed *policy.Permission) {
 	}
 }
 
-// lessServed is the most important priority of which the plan leaves more unserved than
-// the wanted one, by what is permitted to others, or 0.
-func (c *cycle) lessServed() int {
-	priority := 0
+// lessServed are the workloads of which the plan leaves more unserved than the wanted one,
+// other than by how fast their policies let them grow; and the most important priority
+// among them, or 0.
+func (c *cycle) lessServed() (less []bool, priority int) {
+	less = make([]bool, len(c.fleet.Workloads))
 	free := 0
 	for i := range c.fleet.Workloads {
 		if c.held[i] {
@@ -250,18 +256,22 @@ func (c *cycle) lessServed() int {
 		unavoidable := max(c.wanted.Plan.Allocations[free].Unmet, c.slowness(i))
 		more := c.result.Plan.Allocations[free].Unmet - unavoidable
 		free++
-		if more > 1e-6*float64(w.ArrivalRate) && (priority == 0 || w.Priority < priority) {
+		if more <= 1e-6*float64(w.ArrivalRate) {
+			continue
+		}
+		less[i] = true
+		if priority == 0 || w.Priority < priority {
 			priority = w.Priority
 		}
 	}
-	return priority
+	return less, priority
 }
 
 // slowness is the demand that a workload leaves unserved with all that its own policy
 // permits.
 func (c *cycle) slowness(i int) float64 {
 	p := &c.permitted[i]
-	if !p.slow || p.ignored || slices.ContainsFunc(p.variants, func(v policy.Permission) bool { return !v.Limited }) {
+	if !p.slow || slices.ContainsFunc(p.variants, func(v policy.Permission) bool { return !v.Limited }) {
 		return 0
 	}
 	counts := make([]int, len(p.variants))

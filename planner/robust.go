@@ -162,7 +162,7 @@ func (c *cycle) planFor(demand []float64) {
 		demand = demand[1:]
 	}
 	if changed {
-		c.problem = c.fleet.Problem(c.sizes)
+		c.problem = c.program()
 		c.free = c.heldUse.rest(c.problem, c.held)
 		c.decision.Notes = append(c.decision.Notes, "rates, latencies and reasons are those of the demand planned for, which is not that of the loads")
 	}

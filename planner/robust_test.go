@@ -93,7 +93,7 @@ func TestScenariosOfObservedDemand(t *testing.T) {
 	}})
 	assert.Equal(t, []int{3, 5}, []int{totals(&d, 0)[0], totals(&d, 1)[0]})
 	assert.Equal(t, []float64{0, 20}, d.Robust.Scenarios[1].Demand)
-	assert.InDelta(t, 8*2, d.Robust.Exposure.Cost, 1e-12)
+	assert.InDelta(t, 8*2+5*0.02, d.Robust.Exposure.Cost, 1e-12, "five replicas are added")
 	assert.InDelta(t, 1, d.Robust.Exposure.Served, 1e-12)
 	assert.Equal(t, []float64{0, 8}, d.Robust.Point.Outcomes[1].Unmet)
 }

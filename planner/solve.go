@@ -12,7 +12,7 @@ import (
 // not held, with what the held ones leave.
 func solveStage(engine lp.Engine) func(*cycle) error {
 	return func(c *cycle) error {
-		c.problem = c.fleet.Problem(c.sizes)
+		c.problem = c.program()
 		held, err := c.holdReplicas(c.problem)
 		if err != nil {
 			return err
@@ -22,6 +22,9 @@ func solveStage(engine lp.Engine) func(*cycle) error {
 		c.result, err = c.solution(c.free, engine)
 		if err != nil {
 			return fmt.Errorf("planner: solve: %w", err)
+		}
+		if err := c.stay(c.free); err != nil {
+			return err
 		}
 		c.start = startOf(c.free, c.result)
 		c.explainResult()
@@ -66,6 +69,9 @@ func (f *Fleet) programWorkload(w *Workload, sizes []Size) optimizer.Workload {
 		}
 		for _, p := range v.Pools {
 			pv.Placements = append(pv.Placements, optimizer.Placement{Pool: p, PricePerHour: f.Price(v, p)})
+		}
+		if v.unknown() && w.Mixing != optimizer.Single {
+			pv.MinReplicas, pv.MaxReplicas = v.CurrentReplicas, optimizer.Bound{Limited: true, Value: v.CurrentReplicas}
 		}
 		pw.Variants = append(pw.Variants, pv)
 	}

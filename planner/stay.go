@@ -1,0 +1,58 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/poolwright/poolwright/optimizer"
+)
+
+// switchingShare is the cost per hour of a change of a replica in the loop where none is
+// declared, as a share of its price: plans that differ by less are the same.
+const switchingShare = 0.01
+
+// program is the fleet as an integer program, in which the loop changes nothing for next
+// to nothing.
+func (c *cycle) program() *optimizer.Problem {
+	p := c.fleet.Problem(c.sizes)
+	if !c.loop() {
+		return p
+	}
+	for i := range p.Workloads {
+		for j := range p.Workloads[i].Variants {
+			if v := &p.Workloads[i].Variants[j]; v.SwitchUp == 0 && v.SwitchDown == 0 {
+				cost := switchingShare * c.fleet.cheapest(&c.fleet.Workloads[i].Variants[j])
+				v.SwitchUp, v.SwitchDown = cost, cost
+			}
+		}
+	}
+	return p
+}
+
+// stay keeps the replicas of workloads, of which p is the problem, where the plan is as
+// good with them.
+func (c *cycle) stay(p *optimizer.Problem) error {
+	if !c.loop() || c.fleet.Objective.Strategy != Optimal || len(c.robustness.Scenarios) > 0 {
+		return nil
+	}
+	plan, err := p.Stay(c.result.Plan, c.currentOfFree(), c.fleet.Objective.RelativeGap)
+	if err != nil {
+		return fmt.Errorf("planner: stay: %w", err)
+	}
+	c.result = &optimizer.RobustSolution{Plan: plan, Point: plan}
+	return nil
+}
+
+// currentOfFree are the replicas now of the workloads that are not held.
+func (c *cycle) currentOfFree() [][][]int {
+	counts := make([][]int, len(c.fleet.Workloads))
+	for i := range counts {
+		counts[i] = c.fleet.Workloads[i].current()
+	}
+	var free [][][]int
+	for i, replicas := range c.fleet.place(counts) {
+		if !c.held[i] {
+			free = append(free, replicas)
+		}
+	}
+	return free
+}
