@@ -22,9 +22,9 @@ import (
 func TestLedgerStaysBounded(t *testing.T) {
 	const limit = 40_000
 	path := filepath.Join(t.TempDir(), "ledger.jsonl")
-	w, _ := open(t, ledger.Config{Path: path, SegmentBytes: limit, Segments: 3, CheckpointEntries: 10, Sync: ledger.AtCheckpoints})
 	world := newWorld(t, 2)
-	for batch := range 6 {
+	for batch := range 6 { // each after a restart
+		w, _ := open(t, ledger.Config{Path: path, SegmentBytes: limit, Segments: 3, CheckpointEntries: 10, Sync: ledger.AtCheckpoints})
 		run(t, world, w, uint64(50*batch), 50, 5*time.Minute)
 		files := segments(t, path)
 		require.LessOrEqual(t, len(files), 3)
@@ -35,6 +35,7 @@ func TestLedgerStaysBounded(t *testing.T) {
 			}
 			require.Less(t, len(text), limit+2*longest, "one entry and one checkpoint over at most")
 		}
+		require.NoError(t, w.Close())
 	}
 	files := segments(t, path)
 	require.Len(t, files, 3)
