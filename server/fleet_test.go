@@ -173,7 +173,7 @@ func TestFleetOverGRPCAndREST(t *testing.T) {
 
 	again, err := poolwrightv1.NewOptimizerServiceClient(r.conn).Optimize(t.Context(), m.GetFleet())
 	require.NoError(t, err, "what was observed is a fleet to ask about")
-	assert.InDelta(t, d.GetPlan().GetObjective(), again.GetObjective(), 1e-9)
+	assert.InDelta(t, d.GetPlan().GetPricePerHour(), again.GetPricePerHour(), 1e-9)
 }
 
 // Pages are of what was there at the first of them, whatever is decided meanwhile.
