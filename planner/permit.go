@@ -118,17 +118,17 @@ func (c *cycle) permitWorkload(i int, wanted [][]int) permitted {
 
 // permitEach asks a policy that looks at every variant by itself.
 func (c *cycle) permitEach(next *WorkloadMemory, chosen Policy, w *policy.Workload) []policy.Permission {
-	permissions := make([]policy.Permission, len(w.Variants))
+	permissions, memories := make([]policy.Permission, len(w.Variants)), make([]VariantMemory, len(w.Variants))
 	for j := range w.Variants {
-		v := &w.Variants[j]
-		m := VariantMemory{Name: v.Name}
+		v, m := &w.Variants[j], &memories[j]
 		if last := next.variant(j, v.Name); last != nil {
-			m = *last
+			*m = *last
 		}
-		chosen.scaled(&m, next.At, v.Current)
-		permissions[j] = chosen.permit(&m, c.snapshot.Now, w, v)
-		next.replace(m)
+		m.Name = v.Name
+		chosen.scaled(m, next.At, v.Current)
+		permissions[j] = chosen.permit(m, c.snapshot.Now, w, v)
 	}
+	next.Variants = memories
 	return permissions
 }
 

@@ -100,7 +100,7 @@ func (p Policy) permit(m *VariantMemory, now time.Time, w *policy.Workload, v *p
 	if !w.Complete {
 		wanted = max(wanted, v.Current)
 	}
-	goal, reason := p.follow(m, now, v.Current, wanted)
+	goal, why := p.follow(m, now, v.Current, wanted)
 	permission := policy.Permission{Min: min(v.Current, goal), Max: max(v.Current, goal), Limited: true}
 	if !w.Complete {
 		permission.Min = v.Current
@@ -110,26 +110,26 @@ func (p Policy) permit(m *VariantMemory, now time.Time, w *policy.Workload, v *p
 	case wanted != v.Wanted:
 		permission.Reason = policy.DemandIncomplete
 	default:
-		permission.Reason = reason
+		permission.Reason = why.inWords()
 	}
 	return permission
 }
 
 // follow returns the replicas that a policy would scale to, and why not to those wanted.
-func (p Policy) follow(m *VariantMemory, now time.Time, current, wanted int) (goal int, reason string) {
+func (p Policy) follow(m *VariantMemory, now time.Time, current, wanted int) (goal int, why because) {
 	switch {
 	case p.HPA != nil:
 		d, h := hpa.Permit(p.hpa(), remembered(m.HPA), now, saturated(current), saturated(wanted))
 		m.HPA = &h
-		return int(d.Replicas), inWords("hpa", d.Reason())
+		return int(d.Replicas), because{"hpa", d.Reason()}
 	case p.Kthena != nil:
 		d, h := kthena.Permit(p.kthena(), remembered(m.Kthena), now, current, wanted)
 		m.Kthena = &h
-		return d.Replicas, inWords("kthena", d.Reason())
+		return d.Replicas, because{"kthena", d.Reason()}
 	default:
 		d, h := knative.Permit(p.knative(), remembered(m.Knative), now, current, wanted)
 		m.Knative = &h
-		return d.Replicas, inWords("knative", d.Reason())
+		return d.Replicas, because{"knative", d.Reason()}
 	}
 }
 
@@ -145,9 +145,14 @@ func remembered[H any](h *H) H {
 	return *h
 }
 
-// inWords names a reason of a policy.
-func inWords(name string, r interface{ Text() string }) string {
-	return fmt.Sprintf("%s: %v, %s", name, r, r.Text())
+// because is a reason of the policy of that name.
+type because struct {
+	policy string
+	reason interface{ Text() string }
+}
+
+func (b because) inWords() string {
+	return fmt.Sprintf("%s: %v, %s", b.policy, b.reason, b.reason.Text())
 }
 
 // scaled tells the policy that the replicas asked for in the last cycle are there.
