@@ -95,7 +95,10 @@ func (f *fitting) byWanted(free int) []int {
 	for j := range order {
 		order[j] = j
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sum(wanted[b]), sum(wanted[a])) })
+	variants := f.free.Workloads[free].Variants
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(sum(wanted[b]), sum(wanted[a])), cmp.Compare(variants[a].Name, variants[b].Name))
+	})
 	return order
 }
 

@@ -49,7 +49,7 @@ func (c *cycle) lastPrediction(i int, plan *WorkloadPlan, traffic queueing.Rate)
 		return nil, false
 	}
 	last := c.memory.worked[c.fleet.Workloads[i].QualifiedName()]
-	if last.plan == nil || last.traffic != traffic {
+	if last.plan == nil || last.plan.Held || last.traffic != traffic {
 		return nil, false
 	}
 	for j := range plan.Variants {
