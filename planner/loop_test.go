@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/poolwright/poolwright/calibration"
+	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
 	"github.com/poolwright/poolwright/policy"
@@ -341,4 +342,63 @@ func TestProfileFollowsReplicas(t *testing.T) {
 	require.Less(t, float64(truth.Rate), 0.8*declaredCapacity)
 	assert.InEpsilon(t, float64(truth.Rate), learnt, 0.05)
 	assert.Greater(t, l.variant("prod/chat", "chat-h100").CurrentReplicas, totals(&first, 0)[0])
+}
+
+// idleAfter jumps in time once the workload has been watched for long, and returns in which of
+// the next cycles without arrivals its replicas go.
+func idleAfter(t *testing.T, jump func(l *loop)) int {
+	t.Helper()
+	l := newLoop(t, twoPools(0, declared("chat-a100", 1, 4)))
+	for range 40 {
+		l.cycle(chat(planner.Observation{ArrivalRate: rate(20)}))
+	}
+	jump(l)
+	for k := range 100 {
+		if d := l.cycle(chat(planner.Observation{ArrivalRate: rate(0)})); len(d.Changes) > 0 {
+			return k
+		}
+	}
+	return -1
+}
+
+// What was wanted while the loop did not run, or in a time that was none, is not known.
+func TestWindowsAreObservedAnewAfterAGap(t *testing.T) {
+	window := int(policy.DefaultNative().ScaleDownWindow / planner.DefaultCycle)
+	assert.Equal(t, window, idleAfter(t, func(l *loop) { l.now = l.now.Add(3 * time.Hour) }))
+	assert.Equal(t, window, idleAfter(t, func(l *loop) {
+		now := l.now
+		l.now = l.now.Add(24 * time.Hour)
+		l.cycle(chat(planner.Observation{ArrivalRate: rate(20)}))
+		l.now = now
+	}), "a clock that was wrong for one cycle")
+}
+
+// What was predicted of a workload that was held is nothing.
+func TestPredictionIsBackAfterAPause(t *testing.T) {
+	f := twoPools(10, profiled("chat-a100", 1))
+	f.Workloads[0].Variants[0].CurrentReplicas = 3
+	p, memory, now := planner.New(lp.Simplex()), planner.Memory{}, time.Unix(1e9, 0)
+	for _, paused := range [][]planner.Pause{nil, {{Workload: "prod/chat"}}, nil} {
+		now = now.Add(planner.DefaultCycle)
+		d, next, err := p.Plan(planner.Snapshot{
+			Now: now, Fleet: f, Observations: []planner.Observation{chat(planner.Observation{ArrivalRate: rate(5)})}, Paused: paused,
+		}, memory, nil)
+		require.NoError(t, err)
+		assert.Equal(t, paused != nil, d.Plans[0].Prediction == nil)
+		memory = next
+	}
+}
+
+// Of two variants of which only one may stay, the first by name does, whatever the order.
+func TestOrderOfVariantsDoesNotMatter(t *testing.T) {
+	variants := []planner.Variant{declared("a", 1, 4), declared("b", 1, 4), declared("c", 0, 20)}
+	for j := range 2 {
+		variants[j].CurrentReplicas = 2
+	}
+	for _, order := range [][3]int{{0, 1, 2}, {1, 0, 2}, {2, 1, 0}} {
+		l := newLoop(t, twoPools(0, variants[order[0]], variants[order[1]], variants[order[2]]))
+		l.fleet.Workloads[0].Mixing = optimizer.Single
+		d := l.cycle(chat(planner.Observation{ArrivalRate: rate(16)}))
+		assert.Equal(t, []string{"a 2→4"}, changes(&d)[:1], "order %v", order)
+	}
 }

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -102,7 +103,7 @@ func (c *cycle) permitWorkload(i int, wanted [][]int) permitted {
 	}
 	var p permitted
 	if chosen := c.policy(w); chosen.Native != nil {
-		p.variants, p.total, next.Policy = chosen.Native.Permit(next.Policy, c.snapshot.Now, &pw)
+		p.variants, p.total, next.Policy = chosen.Native.Permit(c.watched(next, chosen.Native), c.snapshot.Now, &pw)
 	} else {
 		p.variants, next.Policy = c.permitEach(next, chosen, &pw), policy.History{}
 	}
@@ -114,6 +115,19 @@ func (c *cycle) permitWorkload(i int, wanted [][]int) permitted {
 		p.slow = p.slow || p.variants[j].Limited && pw.Variants[j].Wanted > p.variants[j].Max
 	}
 	return p
+}
+
+// mostMissed is how many cycles in a row may fail with a window still observed whole.
+const mostMissed = 4
+
+// watched is what the native policy remembers. After a time without decisions, and after
+// a clock was set back, nobody knows what was wanted meanwhile.
+func (c *cycle) watched(next *WorkloadMemory, n *policy.Native) policy.History {
+	longest := max(n.ScaleDownWindow, (1+mostMissed)*cmp.Or(c.fleet.Control.Cycle, DefaultCycle))
+	if c.snapshot.Now.Sub(next.At).Abs() <= longest {
+		return next.Policy
+	}
+	return next.Policy.Resume(c.snapshot.Now)
 }
 
 // permitEach asks a policy that looks at every variant by itself.

@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -64,8 +65,8 @@ func (n Native) Demand(last, expected float64) float64 {
 type History struct {
 	// Since is when the workload was first seen.
 	Since time.Time
-	// Arrival is when requests last arrived, and Overload when they were last more
-	// than ready replicas serve; zero if never.
+	// Arrival is when requests last arrived or may have, and Overload when they were last
+	// more than ready replicas serve; zero if never.
 	Arrival, Overload time.Time
 	// Variants are in the order of the last call.
 	Variants []VariantHistory
@@ -86,6 +87,21 @@ const (
 	DemandUnknown    = "demand is not known"
 	DemandIncomplete = "not all replicas report"
 )
+
+// Resume returns the history after a time in which nobody looked: windows are to be observed
+// anew from now on. What lies in the future, as a clock was set back, counts as of now.
+func (h History) Resume(now time.Time) History {
+	now = now.UTC().Round(0)
+	next := History{Since: now, Arrival: now, Variants: slices.Clone(h.Variants)}
+	for j := range next.Variants {
+		v := &next.Variants[j]
+		v.Wanted = nil
+		if v.Changed.After(now) {
+			v.Changed = now
+		}
+	}
+	return next
+}
 
 // Workload is what [Native] decides on.
 type Workload struct {
@@ -166,7 +182,7 @@ func (n Native) observe(h History, now time.Time, w *Workload) History {
 	if h.Since.IsZero() {
 		h.Since, h.Arrival = now, now
 	}
-	if w.Known && w.Arrivals {
+	if !w.Known || w.Arrivals {
 		h.Arrival = now
 	}
 	if w.Known && w.Overload {

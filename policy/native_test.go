@@ -183,3 +183,42 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 		assert.ErrorContains(t, err, path)
 	}
 }
+
+// What was wanted while nobody looked is not known; what changed is.
+func TestResumeObservesWindowsAnew(t *testing.T) {
+	f := newFollower()
+	f.native.MinInterval = time.Hour
+	f.permit(busy(9, 9))
+	f.now = f.now.Add(time.Second)
+	f.permit(busy(10, 10))
+	for _, jump := range []time.Duration{30 * time.Minute, -20 * time.Minute} {
+		f.now = f.now.Add(jump)
+		f.history = f.history.Resume(f.now)
+		v, _ := f.permit(busy(10, 4))
+		assert.Equal(t, "observed for 0s only, of the window of 5m0s", v[0].Reason)
+		f.now = f.now.Add(f.native.ScaleDownWindow)
+		v, _ = f.permit(busy(10, 4))
+		assert.Contains(t, v[0].Reason, "less than the interval of 1h0m0s")
+	}
+	f.now = f.now.Add(time.Hour)
+	v, _ := f.permit(busy(10, 4))
+	assert.Equal(t, policy.Permission{Min: 4}, v[0])
+}
+
+func TestGraceBeginsWhenDemandIsKnown(t *testing.T) {
+	f := newFollower()
+	f.native.ScaleDownWindow = 0
+	f.permit(busy(1, 1))
+	for range 10 {
+		f.now = f.now.Add(time.Minute)
+		f.permit(policy.Workload{Variants: busy(1, 0).Variants})
+	}
+	idle := busy(1, 0)
+	idle.Arrivals = false
+	f.now = f.now.Add(time.Second)
+	_, total := f.permit(idle)
+	assert.Equal(t, 1, total.Min)
+	f.now = f.now.Add(f.native.ZeroGrace)
+	_, total = f.permit(idle)
+	assert.Equal(t, 0, total.Min)
+}
