@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/poolwright/poolwright/planner"
 )
 
 // command is one line of a script.
@@ -35,7 +37,9 @@ var commands = map[string]command{
 	"termination": {"DURATION", (*Script).setTermination},
 	"fail":        {"catalog|metrics|actuator…", (*Script).fail},
 	"mend":        {"catalog|metrics|actuator…", (*Script).mend},
-	"failover":    {"", (*Script).failover},
+	"pause":       {"WORKLOAD [for DURATION] [REASON]", (*Script).pause},
+	"resume":      {"WORKLOAD…", (*Script).resume},
+	"failover":    {"[forgetful]", (*Script).failover},
 }
 
 // each runs a command for every argument of the form KEY=VALUE.
@@ -292,12 +296,52 @@ func (s *Script) setFailing(args []string, failing bool) error {
 	return nil
 }
 
-// failover replaces the controller by one that knows what a ledger tells it.
-func (s *Script) failover(args []string) error {
-	if len(args) > 0 {
-		return errors.New("too many arguments")
+// pause asks the loop to keep its hands off a workload.
+func (s *Script) pause(args []string) error {
+	if len(args) == 0 {
+		return errors.New("no workload")
 	}
-	s.startLoop()
+	if _, err := s.workload(args[0]); err != nil {
+		return err
+	}
+	pause := planner.Pause{Workload: args[0]}
+	rest := args[1:]
+	if len(rest) >= 2 && rest[0] == "for" {
+		d, err := time.ParseDuration(rest[1])
+		if err != nil || d <= 0 {
+			return fmt.Errorf("%q is not a duration > 0", rest[1])
+		}
+		pause.Until, rest = s.cluster.now.Add(d), rest[2:]
+	}
+	pause.Reason = strings.Join(rest, " ")
+	s.pauses.Pause(pause)
+	return nil
+}
+
+func (s *Script) resume(args []string) error {
+	for _, name := range args {
+		if _, ok := s.pauses.Resume(name); !ok {
+			return fmt.Errorf("%q is not paused", name)
+		}
+	}
+	return nil
+}
+
+// failover replaces the controller by one that knows what the ledger tells it, or
+// nothing.
+func (s *Script) failover(args []string) error {
+	if len(args) == 1 && args[0] == "forgetful" {
+		s.startLoop(planner.Memory{})
+		return nil
+	}
+	if len(args) > 0 {
+		return errors.New("it is forgetful or not")
+	}
+	memory, err := s.ledger.memory()
+	if err != nil {
+		return err
+	}
+	s.startLoop(memory)
 	return nil
 }
 

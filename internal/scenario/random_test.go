@@ -57,7 +57,7 @@ func (t *teller) fleet() string {
 }
 
 func (t *teller) workload(text *strings.Builder, i int) {
-	namespace, least := string(rune('a'+t.IntN(2))), t.between(0, 2)
+	namespace, least := []string{"a", "b"}[t.IntN(2)], t.between(0, 2)
 	t.workloads, t.variants = append(t.workloads, fmt.Sprintf("%s/workload-%d", namespace, i)), append(t.variants, nil)
 	mixing := t.chance(0.2)
 	fmt.Fprintf(text, "- name: workload-%d\n  namespace: %s\n  priority: %d\n  load: {arrivalRate: %.3g}\n", i, namespace, t.between(1, 3), t.rate())
@@ -101,7 +101,7 @@ func (t *teller) mishap() string {
 	}
 	i := t.IntN(len(t.workloads))
 	workload, variant := t.workloads[i], t.variants[i][t.IntN(len(t.variants[i]))]
-	switch t.IntN(10) {
+	switch t.IntN(11) {
 	case 0, 1:
 		return fmt.Sprintf("demand %s=%.3g/s", workload, t.rate())
 	case 2, 3:
@@ -118,8 +118,10 @@ func (t *teller) mishap() string {
 	case 8:
 		startup := []string{"never", "0s", "2m"}
 		return fmt.Sprintf("startup %s=%s\nrestart %s=%d", variant, startup[t.IntN(3)], variant, t.between(0, 2))
+	case 9:
+		return "failover" + t.sometimes(0.5, " forgetful")
 	default:
-		return "failover"
+		return fmt.Sprintf("pause %s for 2m", workload)
 	}
 }
 

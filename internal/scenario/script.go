@@ -22,6 +22,8 @@ import (
 type Script struct {
 	cluster *Cluster
 	loop    *controller.Controller
+	pauses  *controller.Pauses
+	ledger  *ledger
 	cycle   time.Duration
 	last    controller.Entry
 	// conditions are those of the last cycle, and failure is what failed in it.
@@ -38,16 +40,43 @@ var midnight = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // New returns a script with an empty cluster.
 func New() *Script {
-	s := &Script{cluster: NewCluster(midnight), cycle: planner.DefaultCycle}
-	s.startLoop()
+	s := &Script{
+		cluster: NewCluster(midnight), pauses: &controller.Pauses{}, ledger: &ledger{}, cycle: planner.DefaultCycle,
+	}
+	s.startLoop(planner.Memory{})
 	return s
 }
 
 // startLoop replaces the controller by a new one.
-func (s *Script) startLoop() {
+func (s *Script) startLoop(memory planner.Memory) {
 	s.loop = controller.New(controller.Config{
 		Planner: planner.New(lp.Simplex()), Catalog: s.cluster, Observer: s.cluster, Actuator: s.cluster,
+		Pauses: s.pauses, Ledger: s.ledger, Memory: memory,
 	})
+}
+
+// ledger keeps what the last cycle was decided from.
+type ledger struct {
+	before planner.Memory
+	last   controller.Entry
+}
+
+// Checkpoint implements [controller.Ledger].
+func (l *ledger) Checkpoint(m planner.Memory) (planner.Memory, error) {
+	l.before = m
+	return m, nil
+}
+
+// Append implements [controller.Ledger].
+func (l *ledger) Append(e controller.Entry) error {
+	l.last = e
+	return nil
+}
+
+// memory is what a controller remembers that makes the last decision again.
+func (l *ledger) memory() (planner.Memory, error) {
+	_, memory, err := planner.New(lp.Simplex()).Plan(l.last.Snapshot, l.before, nil)
+	return memory, err
 }
 
 // Run runs the commands of a block, one a line, and returns what they print. In a block
@@ -111,6 +140,10 @@ func (s *Script) Last() controller.Entry { return s.last }
 // tick lets one cycle pass, then lets the loop decide.
 func (s *Script) tick() error {
 	s.cluster.Advance(s.cycle)
+	s.cluster.Paused = map[string]bool{}
+	for _, p := range s.pauses.At(s.cluster.Now()) {
+		s.cluster.Paused[p.Workload] = true
+	}
 	entry, err := s.loop.Tick(context.Background(), s.cluster.Now(), nil)
 	if err != nil && !errors.Is(err, errUnreachable) {
 		return fmt.Errorf("at %s: %w", s.clock(), err)

@@ -60,7 +60,10 @@ func TestMistakesNameTheCommand(t *testing.T) {
 		"startup prod/chat/own=x":      `"x" is not a duration ≥ 0`,
 		"termination -1s":              `"-1s" is not a duration ≥ 0`,
 		"fail world":                   `no interface "world"`,
-		"failover now":                 "too many arguments",
+		"failover now":                 "it is forgetful or not",
+		"pause other":                  `no workload "other"`,
+		"pause prod/chat for ever":     `"ever" is not a duration > 0`,
+		"resume prod/chat":             `"prod/chat" is not paused`,
 		"fleet\npools: [{name: h100}]": "fleet: pools[0].accelerator",
 	} {
 		t.Run(command, func(t *testing.T) {
