@@ -28,7 +28,7 @@ func TestScenarios(t *testing.T) {
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 				output, err := script.Run(block(d))
 				if err != nil {
-					d.Fatalf(t, "%v", err)
+					d.Fatalf(t, "%v\n%s", err, output)
 				}
 				return output
 			})

@@ -31,7 +31,8 @@ type Decision struct {
 	Solution *optimizer.Solution
 	// Plans are in the order of the fleet's workloads.
 	Plans []WorkloadPlan
-	// Objective is price + switching + unmet penalties, per hour.
+	// Objective is price + switching + unmet penalties, per hour. In the loop, a replica
+	// added or removed counts a hundredth of its price at least.
 	Objective float64
 	// PricePerHour is that of all replicas.
 	PricePerHour float64

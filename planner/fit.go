@@ -23,15 +23,10 @@ func (c *cycle) fit() {
 		return cmp.Or(cmp.Compare(x.Priority, y.Priority), cmp.Compare(x.QualifiedName(), y.QualifiedName()))
 	})
 	for _, at := range f.order {
-		for j, v := range c.free.Workloads[at[1]].Variants {
-			f.place(at[1], j, v.MinReplicas)
-		}
+		f.declared(at[1])
 	}
 	for _, at := range f.order {
-		serving := c.fleet.Workloads[at[0]].ready()
-		for _, j := range f.byWanted(at[1]) {
-			f.place(at[1], j, min(serving[j], c.permitted[at[0]].variants[j].Min))
-		}
+		f.serving(&c.fleet.Workloads[at[0]], &c.permitted[at[0]], at[1])
 	}
 	for _, at := range f.order {
 		f.minimum(at)
@@ -102,21 +97,52 @@ func (f *fitting) byWanted(free int) []int {
 	return order
 }
 
+// declared brings a workload up to its declared minimums.
+func (f *fitting) declared(free int) {
+	w := &f.free.Workloads[free]
+	total := 0
+	for j := range w.Variants {
+		total += f.place(free, j, w.Variants[j].MinReplicas)
+	}
+	f.complete(free, total, w.MinReplicas)
+}
+
+// complete brings the replicas of all variants of a workload from total up to n, and
+// returns how many there are then.
+func (f *fitting) complete(free, total, n int) int {
+	for _, j := range f.byWanted(free) {
+		if total < n {
+			had := f.room.Counts(free)[j]
+			total += f.place(free, j, had+n-total) - had
+		}
+	}
+	return total
+}
+
+// serving keeps the replicas that serve, as far as they are bound to stay; of a workload
+// that is between two variants, those of the more wanted one.
+func (f *fitting) serving(w *Workload, p *permitted, free int) {
+	ready := w.ready()
+	for _, j := range f.byWanted(free) {
+		if p.variants[j].Min == 0 {
+			continue
+		}
+		f.place(free, j, min(ready[j], p.variants[j].Min))
+		if w.Mixing == optimizer.Single {
+			return
+		}
+	}
+}
+
 // bound lowers the bounds of a workload to what there is room for.
 func (f *fitting) bound(p *permitted, free int) {
-	order, total := f.byWanted(free), 0
-	for _, j := range order {
+	total := 0
+	for _, j := range f.byWanted(free) {
 		if least := f.place(free, j, p.variants[j].Min); least < p.variants[j].Min {
 			p.variants[j].Min = least
 			p.variants[j].Reason += "; the limits leave no room for more"
 		}
 		total += f.room.Counts(free)[j]
 	}
-	for _, j := range order {
-		if total < p.total.Min {
-			had := f.room.Counts(free)[j]
-			total += f.place(free, j, had+p.total.Min-total) - had
-		}
-	}
-	p.total.Min = min(p.total.Min, total)
+	p.total.Min = min(p.total.Min, f.complete(free, total, p.total.Min))
 }

@@ -14,8 +14,9 @@ import (
 type heldUse struct {
 	replicas [][][]int // per workload of the fleet; zero for those not held
 	use      optimizer.Evaluation
-	// serving is the part of use by replicas that serve, and others is the use by those
-	// of the other workloads: replicas that don't serve can't have their devices.
+	// serving is the part of use by replicas that serve, and others is the use by the other
+	// workloads. Where both don't fit, somebody scaled held replicas beyond the devices
+	// there are: those that don't serve have none.
 	serving, others optimizer.Evaluation
 }
 
@@ -31,7 +32,7 @@ func (c *cycle) holdReplicas(p *optimizer.Problem) (*heldUse, error) {
 		if c.held[i] {
 			counts[i], serving[i] = w.current(), w.ready()
 		} else {
-			others[i] = w.ready()
+			others[i] = w.current()
 		}
 	}
 	h := &heldUse{replicas: c.fleet.place(counts)}
@@ -49,8 +50,8 @@ func (c *cycle) holdReplicas(p *optimizer.Problem) (*heldUse, error) {
 // noBudgetLeft stands for a budget that is spent: 0 would be none.
 const noBudgetLeft = 1e-9
 
-// left is what held replicas leave of a limit: no less than what replicas of the
-// others that serve use of it.
+// left is what held replicas leave of a limit: no less than what the others use, beside
+// the held ones that serve.
 func left[T int | float64](limit, held, serving, others T) T {
 	return max(0, limit-held, min(others, limit-serving))
 }

@@ -50,11 +50,14 @@ func (n Native) Validate() error {
 	return errors.Join(errs...)
 }
 
+// rounding is the relative error of an average over many equal samples.
+const rounding = 1e-9
+
 // Demand returns the demand to plan for, when the last plan was made for one demand
 // and another is expected now: the last, where the new one is within the tolerance
 // below it.
 func (n Native) Demand(last, expected float64) float64 {
-	if expected <= last && expected >= (1-n.Tolerance)*last {
+	if expected <= (1+rounding)*last && expected >= (1-n.Tolerance)*last {
 		return last
 	}
 	return expected

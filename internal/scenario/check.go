@@ -40,11 +40,11 @@ func (c *Cluster) view() View {
 //     devices per cycle, unless somebody else has just taken them
 //   - additions come before removals
 //   - nothing is taken below a declared minimum, unless the decision says that minimums
-//     don't all fit, or replicas wait for the devices
+//     don't all fit, or devices are lacking
 //   - a paused workload stays as it is, and one of whose demand nothing is known is
 //     raised to its minimums at most
 //   - one of whose demand only a part is known loses nothing that serves, unless a declared
-//     maximum says so, or replicas wait for the devices
+//     maximum says so, or devices are lacking: replicas wait for them, or a minimum does
 //   - what has neither profile nor capacity gets no replicas
 func Check(before View, d *planner.Decision, changes []planner.Change, after View) error {
 	c := checker{before: before, after: after}
@@ -105,15 +105,19 @@ func (c *checker) change(change planner.Change) {
 	}
 }
 
-// lacking tells whether devices are lacking where replicas of a variant run: some wait for
-// them.
+// lacking tells whether devices are lacking where replicas of a variant run: a workload
+// that could run there has replicas that wait for devices, or less than its minimums.
 func (c *checker) lacking(v *planner.Variant) bool {
-	for i, counts := range c.before.Pending {
-		for j, n := range counts {
-			shared := func(pool int) bool { return slices.Contains(v.Pools, pool) }
-			if n > 0 && slices.ContainsFunc(c.before.Fleet.Workloads[i].Variants[j].Pools, shared) {
-				return true
-			}
+	for i := range c.before.Fleet.Workloads {
+		w := &c.before.Fleet.Workloads[i]
+		short, shared := replicas(w) < w.MinReplicas, false
+		for j := range w.Variants {
+			u := &w.Variants[j]
+			short = short || c.before.Pending[i][j] > 0 || u.CurrentReplicas < u.MinReplicas
+			shared = shared || slices.ContainsFunc(u.Pools, func(pool int) bool { return slices.Contains(v.Pools, pool) })
+		}
+		if short && shared {
+			return true
 		}
 	}
 	return false

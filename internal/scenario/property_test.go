@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"github.com/poolwright/poolwright/internal/scenario"
+	"github.com/poolwright/poolwright/planner"
 )
 
 // seeds is how many random stories are told.
-var seeds = flag.Uint64("seeds", 300, "random stories to tell")
+var seeds = flag.Uint64("seeds", 150, "random stories to tell")
 
 // told is a story as it is told, to be told again should it go wrong.
 type told struct {
@@ -30,8 +31,8 @@ func tell(t testing.TB, seed uint64, cycles int) (*told, *teller) {
 func (s *told) run(t testing.TB, block string) {
 	t.Helper()
 	fmt.Fprintf(&s.text, "%s\n----\n\n", strings.TrimSpace(block))
-	if _, err := s.script.Run(block); err != nil {
-		t.Fatalf("%v\nafter this story:\n\n%s", err, s.text.String())
+	if output, err := s.script.Run(block); err != nil {
+		t.Fatalf("%v\n%s\nafter this story:\n\n%s", err, output, s.text.String())
 	}
 }
 
@@ -50,4 +51,52 @@ func FuzzRulesHoldWhateverHappens(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) { tell(t, seed, eventful) })
+}
+
+// Under constant demand, the cheapest plan stays what it is from the fifth cycle on.
+// Replicas follow it within two scale-down windows and the times to start and to end.
+func TestConstantDemandSettles(t *testing.T) {
+	for seed := range *seeds {
+		settles(t, seed, 0, 5)
+	}
+}
+
+// After events, what was demanded before counts in averages for a slot of the forecast, and
+// what was wanted before for a window.
+func TestConstantDemandSettlesAfterEvents(t *testing.T) {
+	for seed := range *seeds {
+		settles(t, seed, 20, 40)
+	}
+}
+
+// settles tells a story of some events, then of calm, and fails if the cheapest plan
+// changes after the given number of calm cycles, or replicas after still.
+func settles(t *testing.T, seed uint64, events, settled int) {
+	const still = 60
+	s, teller := tell(t, seed, events)
+	s.run(t, teller.calm())
+	wanted := ""
+	for k := 1; k <= still+30; k++ {
+		s.run(t, "tick")
+		d := s.script.Last().Decision
+		now := wantedPlan(&d)
+		if k > settled && now != wanted || k > still && len(d.Changes) > 0 {
+			t.Fatalf("seed %d: after %d calm cycles, %v is changed, and wanted is\n%s in place of\n%safter this story:\n\n%s",
+				seed, k, d.Changes, now, wanted, s.text.String())
+		}
+		wanted = now
+	}
+}
+
+// wantedPlan writes down the cheapest plan.
+func wantedPlan(d *planner.Decision) string {
+	var text strings.Builder
+	for i := range d.Plans {
+		fmt.Fprint(&text, d.Fleet.Workloads[i].QualifiedName())
+		for j := range d.Plans[i].Variants {
+			fmt.Fprintf(&text, " %d", d.Plans[i].Variants[j].Wanted)
+		}
+		fmt.Fprintln(&text)
+	}
+	return text.String()
 }

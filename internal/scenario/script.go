@@ -80,7 +80,8 @@ func (l *ledger) memory() (planner.Memory, error) {
 }
 
 // Run runs the commands of a block, one a line, and returns what they print. In a block
-// that begins with "fleet" the rest is a fleet file. The error names the command.
+// that begins with "fleet" the rest is a fleet file. The error names the command that
+// nothing is run after.
 func (s *Script) Run(block string) (string, error) {
 	s.out.Reset()
 	first, rest, _ := strings.Cut(block, "\n")
@@ -93,7 +94,7 @@ func (s *Script) Run(block string) (string, error) {
 			continue
 		}
 		if err := s.command(fields[0], fields[1:]); err != nil {
-			return "", fmt.Errorf("%q: %w", strings.TrimSpace(line), err)
+			return s.out.String(), fmt.Errorf("%q: %w", strings.TrimSpace(line), err)
 		}
 	}
 	s.flush()
