@@ -23,13 +23,15 @@ func (c *cycle) fit() {
 		return cmp.Or(cmp.Compare(x.Priority, y.Priority), cmp.Compare(x.QualifiedName(), y.QualifiedName()))
 	})
 	for _, at := range f.order {
-		f.declared(at[1])
-	}
-	for _, at := range f.order {
-		f.serving(&c.fleet.Workloads[at[0]], &c.permitted[at[0]], at[1])
+		for j, v := range c.free.Workloads[at[1]].Variants {
+			f.place(at[1], j, v.MinReplicas)
+		}
 	}
 	for _, at := range f.order {
 		f.minimum(at)
+	}
+	for _, at := range f.order {
+		f.serving(&c.fleet.Workloads[at[0]], &c.permitted[at[0]], at[1])
 	}
 	for _, at := range f.order {
 		f.bound(&c.permitted[at[0]], at[1])
@@ -97,28 +99,6 @@ func (f *fitting) byWanted(free int) []int {
 	return order
 }
 
-// declared brings a workload up to its declared minimums.
-func (f *fitting) declared(free int) {
-	w := &f.free.Workloads[free]
-	total := 0
-	for j := range w.Variants {
-		total += f.place(free, j, w.Variants[j].MinReplicas)
-	}
-	f.complete(free, total, w.MinReplicas)
-}
-
-// complete brings the replicas of all variants of a workload from total up to n, and
-// returns how many there are then.
-func (f *fitting) complete(free, total, n int) int {
-	for _, j := range f.byWanted(free) {
-		if total < n {
-			had := f.room.Counts(free)[j]
-			total += f.place(free, j, had+n-total) - had
-		}
-	}
-	return total
-}
-
 // serving keeps the replicas that serve, as far as they are bound to stay; of a workload
 // that is between two variants, those of the more wanted one.
 func (f *fitting) serving(w *Workload, p *permitted, free int) {
@@ -144,5 +124,9 @@ func (f *fitting) bound(p *permitted, free int) {
 		}
 		total += f.room.Counts(free)[j]
 	}
-	p.total.Min = min(p.total.Min, f.complete(free, total, p.total.Min))
+	for _, j := range f.byWanted(free) {
+		had := f.room.Counts(free)[j]
+		total += f.place(free, j, had+p.total.Min-total) - had
+	}
+	p.total.Min = min(p.total.Min, total)
 }
