@@ -138,7 +138,7 @@ type Plan struct {
 	// Whether the plan serves what it should.
 	Demand Plan_Demand `protobuf:"varint,2,opt,name=demand,proto3,enum=poolwright.v1.Plan_Demand" json:"demand,omitempty"`
 	// Price + switching + unmet penalties, per hour. In decisions of the loop, a replica
-	// added or removed counts a thousandth of its price at least.
+	// added or removed counts a hundredth of its price at least.
 	Objective float64 `protobuf:"fixed64,3,opt,name=objective,proto3" json:"objective,omitempty"`
 	// Price of the replicas, per hour.
 	PricePerHour float64 `protobuf:"fixed64,4,opt,name=price_per_hour,json=pricePerHour,proto3" json:"price_per_hour,omitempty"`
