@@ -1,11 +1,13 @@
 package metrics
 
 import (
+	"context"
 	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -158,4 +160,15 @@ func TestStrangeAnswersChangeNothing(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, []planner.Observation{{Workload: "ns/w"}}, got)
+}
+
+// canned is an API client that answers everything in the same way.
+type canned string
+
+// URL implements [api.Client].
+func (canned) URL(string, map[string]string) *url.URL { return &url.URL{Scheme: "http", Host: "x"} }
+
+// Do implements [api.Client].
+func (c canned) Do(context.Context, *http.Request) (*http.Response, []byte, error) {
+	return &http.Response{StatusCode: http.StatusOK}, []byte(c), nil
 }

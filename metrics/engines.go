@@ -25,8 +25,10 @@ type quantity int
 
 // Quantities of demand.
 const (
-	// age is of the last scrape, in seconds.
+	// age is that of the last scrape, in seconds; none where it failed. known is 1 for a
+	// replica that has been scraped of late.
 	age quantity = iota
+	known
 	// arrivals, rejections, completions and generation are rates per second, of requests
 	// and generated tokens.
 	arrivals
@@ -44,12 +46,10 @@ const (
 	runningMean quantity = iota + waiting + 1
 	waitingMean
 	// requests is a rate per second; the others are rates at which sums and counts of
-	// means grow.
+	// means grow. Tokens are summed over the same requests.
 	requests
 	promptSum
-	promptCount
 	outputSum
-	outputCount
 	itlSum
 	itlCount
 	ttftSum
@@ -62,8 +62,8 @@ const (
 // String is how a query marks the quantity.
 func (q quantity) String() string {
 	return [quantities]string{
-		"age", "arrivals", "rejections", "completions", "generation", "running", "waiting",
-		"running_mean", "waiting_mean", "requests", "prompt_sum", "prompt_count", "output_sum", "output_count",
+		"age", "known", "arrivals", "rejections", "completions", "generation", "running", "waiting",
+		"running_mean", "waiting_mean", "requests", "prompt_sum", "output_sum",
 		"itl_sum", "itl_count", "ttft_sum", "ttft_count", "prefix_hits", "prefix_queries",
 	}[q]
 }
@@ -110,11 +110,9 @@ func vllm() engine {
 		work: []metric{
 			{quantity: runningMean, names: runningNames},
 			{quantity: waitingMean, names: waitingNames},
-			{quantity: requests, names: success},
+			{quantity: requests, names: []string{"vllm:request_prompt_tokens_count"}},
 			{quantity: promptSum, names: []string{"vllm:request_prompt_tokens_sum"}},
-			{quantity: promptCount, names: []string{"vllm:request_prompt_tokens_count"}},
 			{quantity: outputSum, names: []string{"vllm:request_generation_tokens_sum"}},
-			{quantity: outputCount, names: []string{"vllm:request_generation_tokens_count"}},
 			{quantity: itlSum, names: []string{"vllm:inter_token_latency_seconds_sum", "vllm:time_per_output_token_seconds_sum"}},
 			{quantity: itlCount, names: []string{"vllm:inter_token_latency_seconds_count", "vllm:time_per_output_token_seconds_count"}},
 			{quantity: ttftSum, names: []string{"vllm:time_to_first_token_seconds_sum"}},
@@ -140,9 +138,7 @@ func sglang() engine {
 			{quantity: waitingMean, names: waitingNames},
 			{quantity: requests, names: finished},
 			{quantity: promptSum, names: prompts},
-			{quantity: promptCount, names: finished},
 			{quantity: outputSum, names: []string{"sglang:generation_tokens_total"}},
-			{quantity: outputCount, names: finished},
 			{quantity: itlSum, names: []string{"sglang:inter_token_latency_seconds_sum", "sglang:time_per_output_token_seconds_sum"}},
 			{quantity: itlCount, names: []string{"sglang:inter_token_latency_seconds_count", "sglang:time_per_output_token_seconds_count"}},
 			{quantity: ttftSum, names: []string{"sglang:time_to_first_token_seconds_sum"}},
@@ -169,9 +165,7 @@ func tgi() engine {
 			{quantity: waitingMean, names: queue},
 			{quantity: requests, names: success},
 			{quantity: promptSum, names: []string{"tgi_request_input_length_sum"}},
-			{quantity: promptCount, names: []string{"tgi_request_input_length_count"}},
 			{quantity: outputSum, names: []string{"tgi_request_generated_tokens_sum"}},
-			{quantity: outputCount, names: []string{"tgi_request_generated_tokens_count"}},
 			{quantity: itlSum, names: []string{"tgi_request_mean_time_per_token_duration_sum"}},
 			{quantity: itlCount, names: []string{"tgi_request_mean_time_per_token_duration_count"}},
 		},
@@ -217,9 +211,7 @@ func trtllmServe() engine {
 			{quantity: waitingMean, names: waitingNames},
 			{quantity: requests, names: success},
 			{quantity: promptSum, names: []string{"trtllm_prompt_tokens_total"}},
-			{quantity: promptCount, names: success},
 			{quantity: outputSum, names: []string{"trtllm_generation_tokens_total"}},
-			{quantity: outputCount, names: success},
 			{quantity: itlSum, names: []string{"trtllm_time_per_output_token_seconds_sum"}},
 			{quantity: itlCount, names: []string{"trtllm_time_per_output_token_seconds_count"}},
 			{quantity: ttftSum, names: []string{"trtllm_time_to_first_token_seconds_sum"}},

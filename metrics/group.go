@@ -19,11 +19,11 @@ type group struct {
 	replicaLabel string
 	// selector is what all series have.
 	selector Labels
-	// window and interval are those of the configuration.
-	window, interval time.Duration
-	index            *index
-	fleet            *planner.Fleet
-	series           []Series
+	// window is that of the configuration.
+	window time.Duration
+	index  *index
+	fleet  *planner.Fleet
+	series []Series
 	// reported is by workload; nil where nothing was.
 	reported []*reported
 	// ambiguous are sets of workloads that nothing tells apart.
@@ -89,7 +89,7 @@ func (o *Observer) newGroup(e engine, c *cycle, members []member) group {
 	}
 	return group{
 		engine: e, by: slices.Sorted(maps.Keys(by)), replicaLabel: o.config.ReplicaLabel, selector: o.config.Selector,
-		window: o.config.Window, interval: o.config.ScrapeInterval, index: newIndex(members),
+		window: o.config.Window, index: newIndex(members),
 		fleet: c.fleet, series: c.series, reported: make([]*reported, len(c.series)), ambiguous: map[string][]int{},
 	}
 }
@@ -105,9 +105,9 @@ func (g *group) take(samples []sample) {
 		series := samples[i].labels
 		name := series[g.replicaLabel]
 		owners := g.index.owners(series, name)
-		q, known := marks[series[quantityLabel]]
+		q, marked := marks[series[quantityLabel]]
 		switch {
-		case !known || len(owners) == 0:
+		case !marked || len(owners) == 0:
 		case len(owners) > 1:
 			g.confuse(owners)
 		default:

@@ -188,7 +188,7 @@ func vllmWork(itl, prefix string) func(float64) string {
 	return func(seconds float64) string {
 		n := 2 * seconds
 		return line("vllm:request_prompt_tokens_sum", ofModel, 100*n) + line("vllm:request_prompt_tokens_count", ofModel, n) +
-			line("vllm:request_generation_tokens_sum", ofModel, 50*n) + line("vllm:request_generation_tokens_count", ofModel, n) +
+			line("vllm:request_generation_tokens_sum", ofModel, 50*n) +
 			line("vllm:"+itl+"_sum", ofModel, 0.02*49*n) + line("vllm:"+itl+"_count", ofModel, 49*n) +
 			line("vllm:time_to_first_token_seconds_sum", ofModel, 0.3*n) + line("vllm:time_to_first_token_seconds_count", ofModel, n) +
 			line("vllm:"+prefix+"_hits_total", ofModel, 25*n) + line("vllm:"+prefix+"_queries_total", ofModel, 100*n)

@@ -103,8 +103,10 @@ var processes []func()
 func TestMain(m *testing.M) {
 	// Tests wait for scrapes most of the time, and do so together.
 	flag.Parse()
-	if err := flag.Set("test.parallel", "32"); err != nil {
-		panic(err)
+	if flag.Lookup("test.fuzz").Value.String() == "" {
+		if err := flag.Set("test.parallel", "32"); err != nil {
+			panic(err)
+		}
 	}
 	code := m.Run()
 	for _, end := range processes {

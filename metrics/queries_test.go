@@ -72,13 +72,13 @@ func TestNumberOfQueriesDoesNotGrow(t *testing.T) {
 
 func TestQueryLooksAtTheConfiguredSeries(t *testing.T) {
 	g := group{
-		engine: vllm(), by: []string{"namespace", "pod"}, selector: Labels{"cluster": `a"b`, "az": "1"},
-		window: time.Minute, interval: 15 * time.Second,
+		engine: inferenceGateway(), by: []string{"namespace", "pod"}, selector: Labels{"cluster": `a"b`, "az": "1"}, window: time.Minute,
 	}
-	assert.Equal(t, `label_replace(time() - (max by (namespace, pod) (timestamp(vllm:num_requests_running{az="1",cluster="a\"b"}))`+
-		` or max by (namespace, pod) (max_over_time((timestamp(vllm:num_requests_running{az="1",cluster="a\"b"}))[5m:15s]))), "poolwright_quantity", "age", "", "")`+
-		` or label_replace(sum by (namespace, pod) (rate(vllm:request_success_total{az="1",cluster="a\"b"}[1m])), "poolwright_quantity", "completions", "", "")`+
-		` or label_replace(sum by (namespace, pod) (vllm:num_requests_running{az="1",cluster="a\"b"}), "poolwright_quantity", "running", "", "")`+
-		` or label_replace(sum by (namespace, pod) (vllm:num_requests_waiting{az="1",cluster="a\"b"}), "poolwright_quantity", "waiting", "", "")`,
+	g.engine.present, g.engine.demand = g.engine.present[:1], g.engine.demand[:2]
+	assert.Equal(t, `((label_replace(time() - max by (namespace, pod) (timestamp(inference_objective_request_total{az="1",cluster="a\"b"})), "poolwright_quantity", "age", "", "")`+
+		` or label_replace(max by (namespace, pod) (present_over_time(inference_objective_request_total{az="1",cluster="a\"b"}[5m])), "poolwright_quantity", "known", "", ""))`+
+		` or (label_replace(sum by (namespace, pod) (rate(inference_objective_request_total{az="1",cluster="a\"b"}[1m]) or rate(inference_model_request_total{az="1",cluster="a\"b"}[1m])), "poolwright_quantity", "arrivals", "", "")`+
+		` or label_replace(sum by (namespace, pod) (rate(inference_objective_request_error_total{az="1",cluster="a\"b",error_code=~"ServiceUnavailable|ResourceExhausted|InferencePoolResourceExhausted"}[1m])`+
+		` or rate(inference_model_request_error_total{az="1",cluster="a\"b",error_code=~"ServiceUnavailable|ResourceExhausted|InferencePoolResourceExhausted"}[1m])), "poolwright_quantity", "rejections", "", "")))`,
 		g.demandQuery())
 }

@@ -19,12 +19,15 @@ const memory = 5 * time.Minute
 
 // demandQuery asks for ages and quantities of demand, a replica each.
 func (g *group) demandQuery() string {
-	parts := []string{g.mark(age, g.ages())}
+	parts := []string{
+		g.mark(age, "time() - "+g.present("timestamp(%s)")),
+		g.mark(known, g.present("present_over_time(%s["+duration(memory)+"])")),
+	}
 	for i := range g.engine.demand {
 		m := &g.engine.demand[i]
 		parts = append(parts, g.mark(m.quantity, g.sum(m)))
 	}
-	return strings.Join(parts, " or ")
+	return union(parts)
 }
 
 // workQuery asks for quantities of work, a replica each.
@@ -34,7 +37,17 @@ func (g *group) workQuery() string {
 		m := &g.engine.work[i]
 		parts[i] = g.mark(m.quantity, g.sum(m))
 	}
-	return strings.Join(parts, " or ")
+	return union(parts)
+}
+
+// union joins expressions as a balanced tree: Prometheus goes over all that is on the
+// left of an "or".
+func union(parts []string) string {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	half := len(parts) / 2
+	return fmt.Sprintf("(%s or %s)", union(parts[:half]), union(parts[half:]))
 }
 
 // mark adds the label of a quantity to an expression's results, so that one query can
@@ -43,16 +56,14 @@ func (g *group) mark(q quantity, expression string) string {
 	return fmt.Sprintf(`label_replace(%s, %q, %q, "", "")`, expression, quantityLabel, q.String())
 }
 
-// ages is the time since replicas were scraped last. An instant query forgets a
-// target as soon as one scrape of it fails; the subquery remembers it.
-func (g *group) ages() string {
+// present is an expression over the metric that every replica reports, the latest of a
+// replica.
+func (g *group) present(of string) string {
 	each := make([]string, len(g.engine.present))
 	for i, name := range g.engine.present {
-		each[i] = "timestamp(" + g.selected(name, "") + ")"
+		each[i] = fmt.Sprintf(of, g.selected(name, ""))
 	}
-	latest := strings.Join(each, " or ")
-	return fmt.Sprintf("time() - (max by (%[1]s) (%[2]s) or max by (%[1]s) (max_over_time((%[2]s)[%[3]s:%[4]s])))",
-		strings.Join(g.by, ", "), latest, duration(memory), duration(g.interval))
+	return fmt.Sprintf("max by (%s) (%s)", strings.Join(g.by, ", "), strings.Join(each, " or "))
 }
 
 // sum adds up the series of a replica.

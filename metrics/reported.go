@@ -3,7 +3,6 @@ package metrics
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -116,7 +115,7 @@ func (s *scope) measure(m *metric) planner.Measurement {
 		return planner.Measurement{State: planner.Invalid}
 	}
 	var fresh, silent, reporting int
-	sum, known := 0.0, false
+	sum, found := 0.0, false
 	for _, r := range s.reported.replicas {
 		if !s.counts(m.quantity, r) {
 			continue
@@ -125,17 +124,17 @@ func (s *scope) measure(m *metric) planner.Measurement {
 		switch {
 		case isFresh:
 			fresh++
-		case r.has[age]:
+		case r.has[age], r.has[known]:
 			silent++
 		}
 		if !r.has[m.quantity] || (!isFresh && m.isGauge()) {
 			continue
 		}
 		value := r.values[m.quantity]
-		if !(value >= 0 && value <= math.MaxFloat64) {
+		if !isValid(value) {
 			return planner.Measurement{State: planner.Invalid}
 		}
-		sum, known = sum+value, true
+		sum, found = sum+value, true
 		if isFresh {
 			reporting++
 		}
@@ -143,12 +142,19 @@ func (s *scope) measure(m *metric) planner.Measurement {
 	switch expected := s.expected(m.quantity, silent > 0); {
 	case fresh == 0 && silent > 0:
 		return planner.Measurement{State: planner.Stale}
-	case !known || fresh == 0:
+	case !found || fresh == 0:
 		return planner.Measurement{State: planner.Missing}
 	case reporting >= expected, m.late && fresh >= expected:
 		return planner.Measurement{State: planner.Fresh, Value: sum}
 	}
 	return planner.Measurement{State: planner.Incomplete, Value: sum}
 }
+
+// largest is more than any engine can count, and so little that sums stay finite.
+const largest = 1e15
+
+// isValid tells whether a number or rate can be one: NaN is none, and neither is
+// infinity.
+func isValid(value float64) bool { return value >= 0 && value <= largest }
 
 func (m *metric) isGauge() bool { return m.quantity == running || m.quantity == waiting }

@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"math"
-
 	"github.com/poolwright/poolwright/calibration"
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/planner"
@@ -24,7 +22,7 @@ func (s *scope) variants(window queueing.Seconds) []planner.VariantObservation {
 	var all []planner.VariantObservation
 	for j := range sums {
 		v := &s.workload.Variants[j]
-		if !sums[j].any || v.Role != optimizer.Whole || v.Replica == nil {
+		if !sums[j].seen || v.Role != optimizer.Whole || v.Replica == nil {
 			continue
 		}
 		o := sums[j].observation()
@@ -36,7 +34,7 @@ func (s *scope) variants(window queueing.Seconds) []planner.VariantObservation {
 
 // work adds up what replicas of a variant did.
 type work struct {
-	any    bool
+	seen   bool
 	counts [quantities]int
 	sums   [quantities]float64
 }
@@ -44,7 +42,7 @@ type work struct {
 func (w *work) add(r *replica) {
 	for q := runningMean; q < quantities; q++ {
 		if r.has[q] {
-			w.any = true
+			w.seen = true
 			w.counts[q]++
 			w.sums[q] += r.values[q]
 		}
@@ -56,8 +54,8 @@ func (w *work) observation() calibration.Observation {
 		Rate:           w.mean(requests),
 		Running:        w.mean(runningMean),
 		Waiting:        w.mean(waitingMean),
-		InputTokens:    w.ratio(promptSum, promptCount),
-		OutputTokens:   w.ratio(outputSum, outputCount),
+		InputTokens:    w.ratio(promptSum, requests),
+		OutputTokens:   w.ratio(outputSum, requests),
 		PrefixHitRatio: w.ratio(prefixHits, prefixQueries),
 		ITL:            w.ratio(itlSum, itlCount),
 		TTFT:           w.ratio(ttftSum, ttftCount),
@@ -80,7 +78,7 @@ func (w *work) ratio(sum, count quantity) calibration.Quantity {
 // valid is the value, unknown where it is none: without replicas or events, or because
 // a replica reported none.
 func valid(value float64) calibration.Quantity {
-	if !(value >= 0 && value <= math.MaxFloat64) {
+	if !isValid(value) {
 		return calibration.Quantity{}
 	}
 	return calibration.Of(value)

@@ -5,7 +5,7 @@
 set -euo pipefail
 
 time=$1 parsertime=$2
-parsers='/(controller/ledger|internal/document|sources)$'
+parsers='/(controller/ledger|internal/document|metrics|sources)$'
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
