@@ -109,6 +109,23 @@ func TestWarningsSurface(t *testing.T) {
 	assert.Empty(t, report.Failures)
 }
 
+func TestSeriesThatAreNotValidSpoilNoQuery(t *testing.T) {
+	p := prometheus(t)
+	fleet := planner.Fleet{Workloads: []planner.Workload{workload("nowhere", "bad", 1), workload("nowhere", "good", 1)}}
+	var report Report
+	o, err := New(p.config(Series{Engine: VLLM}), func(w *planner.Workload) Series {
+		if w.Name == "bad" {
+			return Series{Engine: VLLM, Selector: Labels{"a) or vector(1": "x"}}
+		}
+		return Series{Engine: VLLM}
+	}, func(r Report) { report = r })
+	require.NoError(t, err)
+	got, err := o.Observe(t.Context(), fleet)
+	require.NoError(t, err)
+	assert.Len(t, got, 2)
+	assert.Equal(t, []string{`metrics: nowhere/bad.selector: "a) or vector(1" is no name of a label`}, report.Warnings)
+}
+
 func TestAuthorization(t *testing.T) {
 	token := filepath.Join(t.TempDir(), "token")
 	var seen []string

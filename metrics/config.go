@@ -73,7 +73,8 @@ type Gateway struct {
 	ModelLabel string
 }
 
-// Lookup tells which series are of a workload.
+// Lookup tells which series are of a workload. Nothing is measured of a workload whose
+// series are not valid.
 type Lookup func(*planner.Workload) Series
 
 // Lookup is by the workload's name.
@@ -153,6 +154,13 @@ func (c Config) Validate() error {
 	return errors.Join(v...)
 }
 
+// Validate reports every mistake with its path, which begins as given.
+func (s Series) Validate(path string) error {
+	var v violations
+	v.series(path, &s)
+	return errors.Join(v...)
+}
+
 // violations are mistakes, each with its path.
 type violations []error
 
@@ -209,11 +217,5 @@ func isLabel(name string) bool {
 
 // Engines are those whose metrics are known, by name.
 func Engines() []Engine {
-	var names []Engine
-	for _, e := range engines() {
-		if e.name != gateway {
-			names = append(names, e.name)
-		}
-	}
-	return names
+	return []Engine{LlamaCPP, SGLang, TensorRTLLM, TGI, TRTLLMServe, VLLM}
 }

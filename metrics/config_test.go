@@ -59,6 +59,17 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, 4*time.Minute, c.Window)
 }
 
+func TestEnginesAreThoseOfTheTable(t *testing.T) {
+	var names []Engine
+	for _, e := range engines() {
+		if e.name != gateway {
+			names = append(names, e.name)
+		}
+	}
+	assert.Equal(t, names, Engines())
+	assert.IsIncreasing(t, names)
+}
+
 func TestLookup(t *testing.T) {
 	c := Config{Default: Series{Engine: VLLM}, Workloads: map[string]Series{"a/w": {Engine: TGI}}}
 	assert.Equal(t, TGI, c.Lookup(&planner.Workload{Namespace: "a", Name: "w"}).Engine)

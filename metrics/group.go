@@ -35,7 +35,12 @@ type group struct {
 func (o *Observer) newCycle(fleet *planner.Fleet) *cycle {
 	c := &cycle{config: &o.config, client: o.client, fleet: fleet, series: make([]Series, len(fleet.Workloads))}
 	for i := range fleet.Workloads {
-		c.series[i] = o.lookup(&fleet.Workloads[i])
+		w := &fleet.Workloads[i]
+		c.series[i] = o.lookup(w)
+		if err := c.series[i].Validate(w.QualifiedName()); err != nil {
+			c.warnings = append(c.warnings, err.Error())
+			c.series[i] = Series{}
+		}
 	}
 	for _, e := range engines() {
 		var members []member

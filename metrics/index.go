@@ -57,7 +57,7 @@ func newIndex(members []member) *index {
 }
 
 // owners are the members that a series can be of: those that ask for most labels, and
-// among them the one whose scale target begins the name of the replica. More than one
+// among several the one whose scale target begins the name of the replica. More than one
 // means that nothing tells them apart. They count until the next call.
 func (x *index) owners(series map[string]string, replica string) []int {
 	found := x.found[:0]
@@ -80,12 +80,15 @@ func (x *index) owners(series map[string]string, replica string) []int {
 }
 
 // byTarget are those of several members whose scale target begins the name of the
-// replica at greatest length; all of them if none does.
+// replica at greatest length. Where it is of none, it is somebody else's, or that of a
+// member whose targets are not known.
 func (x *index) byTarget(found []int, replica string) []int {
 	var best []int
-	longest := 0
+	longest, named := 0, true
 	for _, k := range found {
-		_, n := longestTarget(x.members[k].targets, replica)
+		targets := x.members[k].targets
+		named = named && len(targets) > 0 && !slices.Contains(targets, "")
+		_, n := longestTarget(targets, replica)
 		if n > longest {
 			best, longest = best[:0], n
 		}
@@ -93,7 +96,7 @@ func (x *index) byTarget(found []int, replica string) []int {
 			best = append(best, k)
 		}
 	}
-	if len(best) > 0 {
+	if len(best) > 0 || named {
 		return best
 	}
 	return found

@@ -13,6 +13,8 @@ func TestOwners(t *testing.T) {
 		{labels: Labels{"namespace": "b", "model_name": "m"}, targets: []string{"llama", "llama-big"}},
 		{labels: Labels{"namespace": "b", "pool": "p"}, targets: []string{"llama-bigger", ""}},
 		{labels: Labels{"namespace": "c", "model_name": ""}},
+		{labels: Labels{"namespace": "d"}, targets: []string{"x"}},
+		{labels: Labels{"namespace": "d"}, targets: []string{"y"}},
 	})
 	for _, test := range []struct {
 		name    string
@@ -28,6 +30,8 @@ func TestOwners(t *testing.T) {
 		{"the name tells", Labels{"namespace": "b", "model_name": "m", "pool": "p"}, "llama-1", []int{2}},
 		{"the longer name tells", Labels{"namespace": "b", "model_name": "m", "pool": "p"}, "llama-bigger-1", []int{3}},
 		{"a part of a word is no name", Labels{"namespace": "b", "model_name": "m", "pool": "p"}, "llama-biggest-1", []int{2}},
+		{"none of those that could be", Labels{"namespace": "d"}, "z-1", nil},
+		{"one of those that could be", Labels{"namespace": "d"}, "y-1", []int{6}},
 		{"nothing tells", Labels{"namespace": "b", "model_name": "m", "pool": "p"}, "qwen-1", []int{2, 3}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -30,8 +30,8 @@ type Report struct {
 	Duration time.Duration
 	// Failures are of queries that were not answered; what they ask for is missing.
 	Failures []error
-	// Warnings are those of Prometheus, and say which workloads' series nothing tells
-	// apart; what is measured of those is invalid.
+	// Warnings are those of Prometheus, and say which workloads' series are not valid, and
+	// which nothing tells apart; what is measured of the latter is invalid.
 	Warnings []string
 }
 
@@ -66,7 +66,7 @@ func (o *Observer) Observe(ctx context.Context, fleet planner.Fleet) ([]planner.
 	began := time.Now()
 	c.work = o.worked.IsZero() || began.Sub(o.worked) >= o.config.Window
 	c.ask(ctx)
-	report := Report{Queries: len(c.queries), Duration: time.Since(began)}
+	report := Report{Queries: len(c.queries), Duration: time.Since(began), Warnings: c.warnings}
 	for i := range c.queries {
 		q := &c.queries[i]
 		report.Warnings = append(report.Warnings, q.warnings...)
@@ -101,6 +101,8 @@ type cycle struct {
 	groups  []group
 	work    bool
 	queries []query
+	// warnings are of series that are not valid.
+	warnings []string
 }
 
 // query is one question and its answer.
