@@ -135,35 +135,38 @@ func (c *covering) value() float64 {
 	return value
 }
 
-// mostViolated is the constraint that y breaks the most, or the first it breaks, which
-// ends in any case (R. G. Bland, New finite pivoting rules for the simplex method,
+// mostViolated is the constraint that y breaks the most, beyond what may be rounding, or
+// the first it breaks, which ends in any case (R. G. Bland, New finite pivoting rules for the simplex method,
 // 1977); −1 if there is none.
-func (c *covering) mostViolated(first bool) (worst int32, most float64) {
+func (c *covering) mostViolated(first bool) (worst int32, missing float64) {
 	n := int32(len(c.active))
 	c.work += len(c.rows) * len(c.active)
-	worst, most = -1, c.slack
-	see := func(k int32, missing float64) bool {
-		if missing > most {
-			worst, most = k, missing
+	worst = -1
+	most := c.slack
+	see := func(k int32, lacks, size float64) bool {
+		if beyond := lacks - cancelled*size; beyond > most {
+			worst, missing, most = k, lacks, beyond
 			return first
 		}
 		return false
 	}
 	for i, y := range c.y {
-		if see(int32(i), c.lower[i]-y) || see(n+int32(i), y-c.upper[i]) {
-			return worst, most
+		if see(int32(i), c.lower[i]-y, math.Abs(y)) || see(n+int32(i), y-c.upper[i], math.Abs(y)) {
+			return worst, missing
 		}
 	}
 	for k, row := range c.rows {
-		missing := c.need[k]
+		lacks, size := c.need[k], math.Abs(c.need[k])
 		for i, a := range row {
-			missing -= a * c.y[i]
+			v := a * c.y[i]
+			lacks -= v
+			size += math.Abs(v)
 		}
-		if see(2*n+int32(k), missing) {
-			return worst, most
+		if see(2*n+int32(k), lacks, size) {
+			return worst, missing
 		}
 	}
-	return worst, most
+	return worst, missing
 }
 
 // enter makes constraint k active, which lacks missing, in place of the one whose

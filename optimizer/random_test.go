@@ -93,7 +93,7 @@ func mixScales(r *rand.Rand, p *Problem) {
 			for s := range v.ShapeCapacities {
 				v.ShapeCapacities[s] *= factor
 				if r.IntN(10) == 0 {
-					v.ShapeCapacities[s] *= math.Pow10(-r.IntN(16))
+					v.ShapeCapacities[s] *= math.Pow10(-r.IntN(10))
 					v.MaxReplicas = Bound{Limited: true, Value: v.MinReplicas + 1 + r.IntN(3)}
 				}
 			}

@@ -482,3 +482,23 @@ func TestRedundantPhasesAreProven(t *testing.T) {
 		}
 	}
 }
+
+// A shape of which replicas serve next to nothing does not hide what they serve of another.
+func TestLoadsOfAnyScaleCount(t *testing.T) {
+	for digits := range 20 {
+		little := math.Pow10(-digits)
+		w := &Workload{Demand: 10, Shapes: []Shape{{Share: 0.5}, {Share: 0.5}}}
+		for range 3 {
+			w.Variants = append(w.Variants, Variant{ShapeCapacities: []float64{1, little}})
+		}
+		unmet, shares := w.serve([]int{1, 1, 1})
+		if want := 7.0; math.Abs(unmet-want) > 1e-6 {
+			t.Errorf("capacity %g: %v unmet, want %v", little, unmet, want)
+		}
+		for v := range shares {
+			if load := 5*shares[v][0] + 5/little*shares[v][1]; load > 1+1e-6 {
+				t.Errorf("capacity %g: load %v of 1 replica", little, load)
+			}
+		}
+	}
+}
