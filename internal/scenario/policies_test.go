@@ -1,7 +1,6 @@
 package scenario_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/poolwright/poolwright/internal/scenario"
@@ -23,7 +22,7 @@ func TestRulesHoldUnderEveryPolicy(t *testing.T) {
 	for k, policy := range policies {
 		for seed := range *seeds / uint64(len(policies)) {
 			s, teller := &told{script: scenario.New()}, newTeller(seed*uint64(len(policies))+uint64(k))
-			s.run(t, teller.fleet()+fmt.Sprintf("control: {policy: %s}\n", policy))
+			s.run(t, teller.fleet("policy: "+policy))
 			for range eventful {
 				s.run(t, teller.mishap()+"\ntick")
 			}

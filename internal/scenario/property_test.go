@@ -21,7 +21,7 @@ type told struct {
 
 func tell(t testing.TB, seed uint64, cycles int) (*told, *teller) {
 	s, teller := &told{script: scenario.New()}, newTeller(seed)
-	s.run(t, teller.fleet())
+	s.run(t, teller.fleet("policy: {native: {}}"))
 	for range cycles {
 		s.run(t, teller.mishap()+"\ntick")
 	}

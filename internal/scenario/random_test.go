@@ -35,8 +35,9 @@ func (t *teller) sometimes(probability float64, format string, args ...any) stri
 	return ""
 }
 
-// fleet makes up pools, some without a limit or with quotas, and workloads that share them.
-func (t *teller) fleet() string {
+// fleet makes up pools, some without a limit or with quotas, and workloads that share them
+// under one policy.
+func (t *teller) fleet(policy string) string {
 	var text strings.Builder
 	text.WriteString("fleet\npools:\n")
 	for p := range t.between(1, 3) {
@@ -53,6 +54,7 @@ func (t *teller) fleet() string {
 	for i := range t.between(1, 5) {
 		t.workload(&text, i)
 	}
+	fmt.Fprintf(&text, "control: {%s%s}\n", t.sometimes(0.3, "devicesPerCycle: %d, ", t.between(4, 8)), policy)
 	return text.String()
 }
 
