@@ -182,21 +182,6 @@ func written(t *testing.T, workloads, cycles, every int) []byte {
 // replay replays texts one after the other.
 func replay(t *testing.T, texts ...[]byte) (ledger.Report, []ledger.Cycle) {
 	t.Helper()
-	r, differing := read(t, texts...)
-	return r.Report(), differing
-}
-
-// remembered is what a controller that continues the files of a ledger knows.
-func remembered(t *testing.T, texts ...[]byte) planner.Memory {
-	t.Helper()
-	r, _ := read(t, texts...)
-	memory, _, ok := r.Memory()
-	require.True(t, ok)
-	return memory
-}
-
-func read(t *testing.T, texts ...[]byte) (*ledger.Replayer, []ledger.Cycle) {
-	t.Helper()
 	r := ledger.NewReplayer(planner.New(lp.Simplex()))
 	var differing []ledger.Cycle
 	for i, text := range texts {
@@ -205,7 +190,7 @@ func read(t *testing.T, texts ...[]byte) (*ledger.Replayer, []ledger.Cycle) {
 			return nil
 		}))
 	}
-	return r, differing
+	return r.Report(), differing
 }
 
 // segments are the files of a ledger, the oldest first.
