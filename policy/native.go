@@ -185,7 +185,7 @@ func (n Native) observe(h History, now time.Time, w *Workload) History {
 	if h.Since.IsZero() {
 		h.Since, h.Arrival = now, now
 	}
-	if !w.Known || w.Arrivals {
+	if !w.Known || !w.Complete || w.Arrivals {
 		h.Arrival = now
 	}
 	if w.Known && w.Overload {

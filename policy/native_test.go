@@ -206,19 +206,26 @@ func TestResumeObservesWindowsAnew(t *testing.T) {
 }
 
 func TestGraceBeginsWhenDemandIsKnown(t *testing.T) {
-	f := newFollower()
-	f.native.ScaleDownWindow = 0
-	f.permit(busy(1, 1))
-	for range 10 {
-		f.now = f.now.Add(time.Minute)
-		f.permit(policy.Workload{Variants: busy(1, 0).Variants})
+	for name, doubt := range map[string]policy.Workload{
+		"unknown":    {Variants: busy(1, 0).Variants},
+		"incomplete": {Known: true, Variants: busy(1, 0).Variants},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFollower()
+			f.native.ScaleDownWindow = 0
+			f.permit(busy(1, 1))
+			for range 10 {
+				f.now = f.now.Add(time.Minute)
+				f.permit(doubt)
+			}
+			idle := busy(1, 0)
+			idle.Arrivals = false
+			f.now = f.now.Add(time.Second)
+			_, total := f.permit(idle)
+			assert.Equal(t, 1, total.Min)
+			f.now = f.now.Add(f.native.ZeroGrace)
+			_, total = f.permit(idle)
+			assert.Equal(t, 0, total.Min)
+		})
 	}
-	idle := busy(1, 0)
-	idle.Arrivals = false
-	f.now = f.now.Add(time.Second)
-	_, total := f.permit(idle)
-	assert.Equal(t, 1, total.Min)
-	f.now = f.now.Add(f.native.ZeroGrace)
-	_, total = f.permit(idle)
-	assert.Equal(t, 0, total.Min)
 }
