@@ -53,7 +53,7 @@ func (w *Workload) horizon(control *Control) time.Duration {
 // planDemand sets the arrival rate that the plan is made for.
 func (c *cycle) planDemand(i int) {
 	w, s, e, next := &c.fleet.Workloads[i], &c.seen[i], c.expected[i], c.next[i]
-	need := float64(e.Upper + e.Backlog)
+	need := min(float64(e.Upper+e.Backlog), maxArrivalRate)
 	planned := c.policy(w).demand(float64(next.Planned), need)
 	reason := e.Reason
 	switch {

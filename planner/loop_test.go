@@ -402,3 +402,11 @@ func TestOrderOfVariantsDoesNotMatter(t *testing.T) {
 		assert.Equal(t, []string{"a 2→4"}, changes(&d)[:1], "order %v", order)
 	}
 }
+
+// A backlog that would have to be served in no time does not make the plan fail.
+func TestBacklogIsPlannedForWithinRange(t *testing.T) {
+	l := newLoop(t, twoPools(0, declared("chat-a100", 1, 4)))
+	l.fleet.Control.BacklogDrain = time.Nanosecond
+	d := l.cycle(chat(planner.Observation{ArrivalRate: rate(20), Waiting: rate(1e9)}))
+	assert.InDelta(t, 1e9, float64(d.Fleet.Workloads[0].ArrivalRate), 0)
+}

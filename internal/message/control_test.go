@@ -65,7 +65,7 @@ func TestMistakesInControl(t *testing.T) {
 	c.Forecast.Slot = durationpb.New(7 * time.Minute)
 	c.Forecast.Days = proto.Int32(2)
 	c.Forecast.Quantile = proto.Float64(1)
-	c.BacklogDrain = durationpb.New(0)
+	c.BacklogDrain = durationpb.New(time.Second - 1)
 	c.DevicesPerCycle = proto.Int32(-1)
 	m.Workloads[0].Policy.GetNative().Tolerance = proto.Float64(0.6)
 	m.Workloads[0].Variants[0].StartingReplicas = 5
@@ -85,8 +85,8 @@ func TestMistakesInControl(t *testing.T) {
 // What the schema accepts at the ends of its ranges the core accepts too.
 func TestRangesOfControl(t *testing.T) {
 	for _, text := range []string{
-		`{forecast: {slot: 60s, days: 3, quantile: 0.5}, policy: {native: {scaleDownWindow: 0s, tolerance: 0, zeroGrace: 0s, minInterval: 0s}}}`,
-		`{forecast: {slot: 3600s, days: 28, quantile: 0.999}, policy: {native: {scaleDownWindow: 24h, tolerance: 0.5, zeroGrace: 168h, minInterval: 24h}}}`,
+		`{backlogDrain: 1s, forecast: {slot: 60s, days: 3, quantile: 0.5}, policy: {native: {scaleDownWindow: 0s, tolerance: 0, zeroGrace: 0s, minInterval: 0s}}}`,
+		`{backlogDrain: 24h, forecast: {slot: 3600s, days: 28, quantile: 0.999}, policy: {native: {scaleDownWindow: 24h, tolerance: 0.5, zeroGrace: 168h, minInterval: 24h}}}`,
 	} {
 		f := translate(t, `
 pools: [{accelerator: H100}]

@@ -2035,7 +2035,7 @@ type Control struct {
 	Policy *Policy `protobuf:"bytes,2,opt,name=policy,proto3" json:"policy,omitempty"`
 	// How demand is predicted.
 	Forecast *Forecast `protobuf:"bytes,3,opt,name=forecast,proto3" json:"forecast,omitempty"`
-	// Time in which requests that wait are to be served, a day at most; absent = 2m.
+	// Time in which requests that wait are to be served, from a second to a day; absent = 2m.
 	BacklogDrain *durationpb.Duration `protobuf:"bytes,4,opt,name=backlog_drain,json=backlogDrain,proto3" json:"backlog_drain,omitempty"`
 	// Devices that one cycle adds at most; absent = no limit.
 	DevicesPerCycle *int32 `protobuf:"varint,5,opt,name=devices_per_cycle,json=devicesPerCycle,proto3,oneof" json:"devices_per_cycle,omitempty"`
@@ -2239,8 +2239,8 @@ type NativePolicy struct {
 	// Share by which demand may fall below what the last plan was made for before it
 	// counts, in [0, 0.5]. A rise counts at once. Absent = 0.05.
 	Tolerance *float64 `protobuf:"fixed64,2,opt,name=tolerance,proto3,oneof" json:"tolerance,omitempty"`
-	// How long nothing must have arrived before the last replica is taken away. A week at
-	// most; absent = 5m.
+	// For how long it must have been known that nothing arrives before the last replica is
+	// taken away. A week at most; absent = 5m.
 	ZeroGrace *durationpb.Duration `protobuf:"bytes,3,opt,name=zero_grace,json=zeroGrace,proto3" json:"zero_grace,omitempty"`
 	// Least time between a change of a variant and the next removal from it. A day at
 	// most; absent = 0.
@@ -3224,12 +3224,13 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\x03ALL\x10\x01\x12\b\n" +
 	"\x04EACH\x10\x02\x12\t\n" +
 	"\x05JOINT\x10\x03B\x0e\n" +
-	"\f_probability\"\xd3\x02\n" +
+	"\f_probability\"\xd5\x02\n" +
 	"\aControl\x12@\n" +
 	"\x05cycle\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x03\b\x90\x1c2\x02\b\x01R\x05cycle\x12-\n" +
 	"\x06policy\x18\x02 \x01(\v2\x15.poolwright.v1.PolicyR\x06policy\x123\n" +
-	"\bforecast\x18\x03 \x01(\v2\x17.poolwright.v1.ForecastR\bforecast\x12N\n" +
-	"\rbacklog_drain\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\x0e\xbaH\v\xaa\x01\b\"\x04\b\x80\xa3\x05*\x00R\fbacklogDrain\x12<\n" +
+	"\bforecast\x18\x03 \x01(\v2\x17.poolwright.v1.ForecastR\bforecast\x12P\n" +
+	"\rbacklog_drain\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\x10\xbaH\r\xaa\x01\n" +
+	"\"\x04\b\x80\xa3\x052\x02\b\x01R\fbacklogDrain\x12<\n" +
 	"\x11devices_per_cycle\x18\x05 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00H\x00R\x0fdevicesPerCycle\x88\x01\x01B\x14\n" +
 	"\x12_devices_per_cycle\"\xed\x01\n" +
 	"\x06Policy\x125\n" +
