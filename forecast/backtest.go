@@ -94,12 +94,26 @@ func (k *Models) choose(slots int) {
 	}
 }
 
-// margin returns the quantile of the errors, at least 0.
-func (k *Models) margin(q float64) float64 {
-	if len(k.Errors) == 0 {
+// margin returns the error that the band reaches up to, at least 0.
+func (k *Models) margin(s *State, q float64) float64 {
+	rank := min(rankAmong(len(k.Errors), q), k.mostRank(s))
+	if rank <= 0 {
 		return 0
 	}
-	return max(0, float64(smallest(slices.Clone(k.Errors), quantileAmong(len(k.Errors), q))))
+	return max(0, float64(smallest(slices.Clone(k.Errors), rank-1)))
+}
+
+// mostRank is the rank of the largest error that a band may be drawn from.
+//
+// One step of demand makes Lead+1 errors at most: of the slot that it is in, and of
+// those predicted before it. Among few errors these would be the quantile, and the band
+// would be as wide as the step long after demand has settled. So they are left out
+// until there are the errors of a day.
+func (k *Models) mostRank(s *State) int {
+	if n := len(k.Errors); n < int(perDay(s.Slot)) {
+		return n - s.Lead - 1
+	}
+	return len(k.Errors)
 }
 
 // promise makes the predictions from the last closed slot, to be judged later.

@@ -44,12 +44,42 @@ func TestOneSample(t *testing.T) {
 	assert.Equal(t, "nothing was predicted before: demand as observed", p.Reason())
 }
 
-// The last value is the mean over one slot that slides along with time.
+// The last value is the mean over one slot that slides along with time, where that lies
+// between the last two samples.
 func TestLastValueSlides(t *testing.T) {
 	var c forecast.Config
-	p := c.Predict(after(c, sample{0, 10}, sample{4, 20}, sample{6, 30}), start())
-	assert.InDelta(t, 0.8*15+0.2*30, p.Point, 1e-9)
-	assert.InDelta(t, 30, p.Upper, 0, "never below what is observed")
+	for _, x := range []struct{ rate, want float64 }{
+		{16, 16}, {30, 20}, {12, 0.8*15 + 0.2*12}, {4, 0.8*15 + 0.2*4},
+	} {
+		p := c.Predict(after(c, sample{0, 20}, sample{3, 5}, sample{4, 20}, sample{6, x.rate}), start())
+		assert.InDelta(t, x.want, p.Point, 1e-9, "%v", x.rate)
+		assert.GreaterOrEqual(t, p.Upper, x.rate, "never below what is observed")
+	}
+}
+
+// A step counts in full from its second sample on, and leaves no trace in the band
+// when its slot closes.
+func TestStepIsFollowedWithinOneSample(t *testing.T) {
+	const each = 15.0 / 60
+	for _, level := range []float64{3, 18.3, 75} {
+		for _, startup := range []time.Duration{time.Minute, 12 * time.Minute} {
+			// Steps at all places in a slot, after half an hour.
+			for step := 30.0; step < 35; step += each {
+				var c forecast.Config
+				var s forecast.State
+				for m := 0.0; m < 180; m += each {
+					rate := 18.3
+					if m >= step {
+						rate = level
+					}
+					s = c.Observe(s, start().Add(minutes(m)), rate, startup)
+					if m >= step+each {
+						require.InDelta(t, rate, c.Predict(s, s.At).Upper, 0, "%v from minute %v on, at %v", level, step, m)
+					}
+				}
+			}
+		}
+	}
 }
 
 // After a gap there is no telling what it was before.
@@ -61,30 +91,53 @@ func TestLastValueAfterGap(t *testing.T) {
 
 func TestBandIsDrawnFromErrors(t *testing.T) {
 	var c forecast.Config
-	s := after(c, sample{0, 10}, sample{5, 14}, sample{10, 13}, sample{15, 13})
-	p := c.Predict(s, start())
+	p := c.Predict(after(c, few(13)...), start())
 	assert.InDelta(t, 13, p.Point, 1e-9)
-	assert.InDelta(t, 17, p.Band, 1e-9, "with few errors the largest")
-	assert.Equal(t, 2, p.Errors)
-	assert.InDelta(t, 0.5, p.Coverage, 1e-9, "the first band had no width, the second was wide enough")
-	assert.Equal(t, "last value: 13 requests/s, band up to 17", p.Reason())
+	assert.InDelta(t, 13+2, p.Band, 1e-9, "without the two largest, 8 and 4")
+	assert.Equal(t, 5, p.Errors)
+	assert.True(t, p.Few)
+	assert.InDelta(t, 0.4, p.Coverage, 1e-9)
+	assert.Equal(t, "last value: 13 requests/s, band up to 15 from 5 outcomes only", p.Reason())
 
-	p = c.Predict(after(c, sample{0, 10}, sample{5, 14}, sample{10, 13}, sample{15, 30}), start())
-	assert.Equal(t, "last value: 13 requests/s, band up to 17, raised to what is observed", p.Reason())
+	p = c.Predict(after(c, few(30)...), start())
+	assert.Equal(t, "last value: 13 requests/s, band up to 15 from 5 outcomes only, raised to what is observed", p.Reason())
+}
+
+// few are samples with errors of 4, −1, 8, −10 and 2, and a last one.
+func few(last float64) []sample {
+	return []sample{{0, 10}, {5, 14}, {10, 13}, {15, 21}, {20, 11}, {25, 13}, {30, last}}
+}
+
+// With enough errors the band is the quantile of all.
+func TestBandOfEnoughErrors(t *testing.T) {
+	var c forecast.Config
+	samples := []sample{{0, 0}}
+	for i := 1; i <= 30; i++ {
+		// The errors are 1 to 30.
+		samples = append(samples, sample{5 * float64(i), samples[i-1].rate + float64(i)})
+	}
+	p := c.Predict(after(c, samples[:29]...), start())
+	assert.Equal(t, 27, p.Errors)
+	assert.True(t, p.Few)
+	p = c.Predict(after(c, samples...), start())
+	assert.Equal(t, 29, p.Errors)
+	assert.False(t, p.Few)
+	assert.InDelta(t, 27, p.Band-p.Point, 1e-6)
+	assert.NotContains(t, p.Reason(), "only")
 }
 
 // Errors of a random walk grow with the root of the lead.
 func TestHorizonStretchesErrors(t *testing.T) {
 	var c forecast.Config
-	s := after(c, sample{0, 10}, sample{5, 14}, sample{10, 13}, sample{15, 13})
-	s = c.Observe(s, start().Add(16*time.Minute), 13, 19*time.Minute)
+	s := after(c, few(13)...)
+	s = c.Observe(s, start().Add(31*time.Minute), 13, 19*time.Minute)
 	assert.Equal(t, 4, s.Lead)
 	p := c.Predict(s, start())
-	assert.InDelta(t, 13+2*4, p.Band, 1e-6)
+	assert.InDelta(t, 13+2*2, p.Band, 1e-6)
 	assert.Equal(t, start().Add(19*time.Minute), p.For)
 
-	s = c.Observe(s, start().Add(17*time.Minute), 13, time.Minute)
-	assert.InDelta(t, 13+4, c.Predict(s, start()).Band, 1e-6, "and back")
+	s = c.Observe(s, start().Add(32*time.Minute), 13, time.Minute)
+	assert.InDelta(t, 13+2, c.Predict(s, start()).Band, 1e-6, "and back")
 }
 
 func TestWhatIsNoSample(t *testing.T) {

@@ -9,7 +9,8 @@ type Method int
 const (
 	// None: nothing was observed.
 	None Method = iota
-	// LastValue: demand stays as it was in the last slot.
+	// LastValue: demand stays as it was over the length of a slot, or as the last two
+	// samples are where that lies outside of them.
 	LastValue
 	// SeasonalChange: demand changes as it did about this time on the days before.
 	SeasonalChange
@@ -37,7 +38,8 @@ func (m Method) String() string {
 	return fmt.Sprintf("Method(%d)", int(m))
 }
 
-// gain is the share by which a method follows what the open slot shows.
+// gain is the share by which a method other than the last value follows what the open
+// slot shows.
 func (m Method) gain() float64 {
 	switch m {
 	case SeasonalLevel:
@@ -58,5 +60,5 @@ func (m Method) from(s *State, k *Models, ahead int) float64 {
 	case HoltWinters:
 		return max(0, k.Smoothing.predict(k.Slot, ahead))
 	}
-	return k.Rate
+	return k.Last
 }

@@ -38,10 +38,21 @@ func (c Config) Observe(s State, at time.Time, rate float64, horizon time.Durati
 	if open := slotOf(at, s.Slot); s.Samples > 0 && open != slotOf(s.At, s.Slot) {
 		s = c.close(s, open)
 	}
+	s.Before = s.Rate
+	if s.At.IsZero() {
+		s.Before = rate
+	}
 	s.At, s.Rate = at, rate
-	s.Sum += rate
 	s.Samples++
+	s.Mean += (rate - s.Mean) / float64(s.Samples)
 	return s
+}
+
+// lastValue returns what the last value is when the mean over a slot is known: that
+// mean, but no further than the last two samples. So noise is averaged out, and a step
+// counts in full from its second sample on.
+func (s *State) lastValue(mean float64) float64 {
+	return min(max(mean, min(s.Before, s.Rate)), max(s.Before, s.Rate))
 }
 
 // aim changes the horizon. Errors of a random walk grow with the root of the lead,
@@ -62,8 +73,8 @@ func (s State) aim(horizon time.Duration) State {
 // close puts the mean of the open slot into the history and lets the methods learn
 // from it; another slot is open from then on.
 func (c Config) close(s State, open int64) State {
-	slot, rate := slotOf(s.At, s.Slot), s.Sum/float64(s.Samples)
-	s.Sum, s.Samples = 0, 0
+	slot, rate := slotOf(s.At, s.Slot), s.Mean
+	s.Mean, s.Samples = 0, 0
 	s = s.put(slot, rate, c.Days)
 
 	var next Models
@@ -72,10 +83,10 @@ func (c Config) close(s State, open int64) State {
 	}
 	next.judge(slot, rate, int(perDay(s.Slot)), c.errors())
 	next.smooth(&s, slot, rate)
-	next.Slot, next.Rate = slot, rate
+	next.Slot, next.Rate, next.Last = slot, rate, s.lastValue(rate)
 	next.Gap = int(min(open-slot-1, int64(len(s.Days))*perDay(s.Slot)))
 	next.choose(int(perDay(s.Slot)))
-	next.Margin = next.margin(c.Quantile)
+	next.Margin = next.margin(&s, c.Quantile)
 	next.promise(&s)
 	next.look(&s, s.Lead)
 	s.Models = &next

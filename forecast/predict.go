@@ -22,9 +22,10 @@ type Prediction struct {
 	// Method is how both were found. It is None, and all rates are 0, if nothing was
 	// observed.
 	Method Method
-	// Errors is how many errors of earlier predictions the band is drawn from. With
-	// fewer than quantile/(1−quantile) it is as wide as the largest of them.
+	// Errors is how many errors of earlier predictions the band is drawn from. Few: they
+	// are too few for the probability that was asked for, and the band is narrower.
 	Errors int
+	Few    bool
 	// Coverage is the share of outcomes that were within the band over about the last
 	// day; 0 if there are no Errors.
 	Coverage float64
@@ -37,10 +38,15 @@ func (p Prediction) Reason() string {
 		return "nothing was observed"
 	case p.Errors == 0:
 		return "nothing was predicted before: demand as observed"
-	case p.Band < p.Observed:
-		return fmt.Sprintf("%v: %.4g requests/s, band up to %.4g, raised to what is observed", p.Method, p.Point, p.Band)
 	}
-	return fmt.Sprintf("%v: %.4g requests/s, band up to %.4g", p.Method, p.Point, p.Band)
+	text := fmt.Sprintf("%v: %.4g requests/s, band up to %.4g", p.Method, p.Point, p.Band)
+	if p.Few {
+		text += fmt.Sprintf(" from %d outcomes only", p.Errors)
+	}
+	if p.Band < p.Observed {
+		text += ", raised to what is observed"
+	}
+	return text
 }
 
 // Predict returns the demand to expect one horizon after now. The configuration is that
@@ -51,12 +57,13 @@ func (c Config) Predict(s State, now time.Time) Prediction {
 	}
 	p := Prediction{
 		For: now.Add(s.Horizon), Observed: s.Rate, Age: max(0, now.Sub(s.At)),
-		Point: s.Sum / float64(s.Samples), Method: LastValue,
+		Point: s.lastValue(s.Mean), Method: LastValue,
 	}
 	p.Band = p.Point
 	if k := s.Models; k != nil {
-		p.Point = k.point(s.At.Sub(s.At.Truncate(s.Slot)).Seconds()/s.Slot.Seconds(), p.Point)
+		p.Point = k.point(&s)
 		p.Method, p.Errors, p.Coverage = k.Method, len(k.Errors), k.Coverage
+		p.Few = rankAmong(p.Errors, c.completed().Quantile) > k.mostRank(&s)
 		p.Band = p.Point + k.Margin
 	}
 	p.Upper = max(p.Band, s.Rate)
@@ -65,12 +72,16 @@ func (c Config) Predict(s State, now time.Time) Prediction {
 
 // point returns the prediction after a share of the open slot has shown its mean: what
 // was expected before and after that slot in proportion, moved by what is seen of it.
-// For the last value this is the mean over one slot that slides along with time.
-func (k *Models) point(share, mean float64) float64 {
+// The last value is drawn from the mean over one slot that slides along with time.
+func (k *Models) point(s *State) float64 {
+	share := s.At.Sub(s.At.Truncate(s.Slot)).Seconds() / s.Slot.Seconds()
 	shown := share
 	if k.Gap > 0 {
 		// What the last closed slot says is out of date.
 		shown = 1
 	}
-	return max(0, (1-share)*k.Due+share*k.Beyond+k.Method.gain()*shown*(mean-k.Near))
+	if k.Method == LastValue {
+		return s.lastValue((1-shown)*k.Rate + shown*s.Mean)
+	}
+	return max(0, (1-share)*k.Due+share*k.Beyond+k.Method.gain()*shown*(s.Mean-k.Near))
 }

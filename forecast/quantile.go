@@ -6,13 +6,11 @@ import (
 	"slices"
 )
 
-// quantileAmong returns the place, from 0, of the order statistic among n errors that
-// covers one more error with probability q if all come in random order: conformal
-// prediction, V. Vovk, A. Gammerman, G. Shafer, "Algorithmic Learning in a Random
-// World" (2005). With too few errors it is the largest.
-func quantileAmong(n int, q float64) int {
-	return min(n, int(math.Ceil(float64(n+1)*q))) - 1
-}
+// rankAmong returns the rank, from 1, of the order statistic among n errors that covers
+// one more error with probability q if all come in random order: conformal prediction,
+// V. Vovk, A. Gammerman, G. Shafer, "Algorithmic Learning in a Random World" (2005).
+// It is above n if these are too few.
+func rankAmong(n int, q float64) int { return int(math.Ceil(float64(n+1) * q)) }
 
 // median returns the median of at least one value, and changes their order.
 func median(values []float64) float64 {

@@ -13,11 +13,12 @@ type State struct {
 	// reaches into.
 	Horizon time.Duration
 	Lead    int
-	// At and Rate are the last sample.
-	At   time.Time
-	Rate float64
-	// Sum and Samples are of the samples in the slot of At, which is still open.
-	Sum     float64
+	// At and Rate are the last sample, and Before is the rate of the one before it; of
+	// the only one, if there is no other.
+	At           time.Time
+	Rate, Before float64
+	// Mean is that of the Samples in the slot of At, which is still open.
+	Mean    float64
 	Samples int
 	// First is the number of the first of Days since the year 1. A day without any sample
 	// is nil.
@@ -30,11 +31,12 @@ type State struct {
 // Models is what the methods know, how well they did, and what they expect from the last
 // closed slot on.
 type Models struct {
-	// Slot is the number of the last closed slot since the year 1, Rate its mean, and Gap
-	// the number of slots without a sample between it and the open one.
-	Slot int64
-	Rate float64
-	Gap  int
+	// Slot is the number of the last closed slot since the year 1, Rate its mean, Last
+	// the last value at its end, and Gap the number of slots without a sample between it
+	// and the open one.
+	Slot       int64
+	Rate, Last float64
+	Gap        int
 	// Smoothing is nil until there are two days of history.
 	Smoothing *Smoothing
 	// Pending are the predictions whose slot has not closed yet, in order of time.

@@ -17,8 +17,8 @@ type Native struct {
 	// Tolerance is the share by which demand may fall below what the last plan was made
 	// for before it counts, in [0, 0.5]. A rise counts at once.
 	Tolerance float64
-	// ZeroGrace is how long nothing must have arrived before the last replica is taken
-	// away. From 0 to a week.
+	// ZeroGrace is for how long it must have been known that nothing arrives before the
+	// last replica is taken away. From 0 to a week.
 	ZeroGrace time.Duration
 	// MinInterval is the least time between a change of a variant and the next removal
 	// from it. From 0 to a day.
