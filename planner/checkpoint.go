@@ -8,12 +8,17 @@ import "github.com/poolwright/poolwright/optimizer"
 type Checkpoint struct {
 	// Workloads are as in Memory.
 	Workloads map[string]*WorkloadMemory
-	// Start is where the next search begins; nil = from nothing.
-	Start *optimizer.Start
+	// Start is where the next search begins, and Inside that inside what policies permit;
+	// nil = from nothing.
+	Start, Inside *optimizer.Start
 }
 
 // Checkpoint returns what is to be stored of a memory, which it shares.
-func (m Memory) Checkpoint() Checkpoint { return Checkpoint{Workloads: m.Workloads, Start: m.start} }
+func (m Memory) Checkpoint() Checkpoint {
+	return Checkpoint{Workloads: m.Workloads, Start: m.start, Inside: m.inside}
+}
 
 // Memory returns the memory that a checkpoint was taken of.
-func (c Checkpoint) Memory() Memory { return Memory{Workloads: c.Workloads, start: c.Start} }
+func (c Checkpoint) Memory() Memory {
+	return Memory{Workloads: c.Workloads, start: c.Start, inside: c.Inside}
+}

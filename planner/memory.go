@@ -18,10 +18,11 @@ import (
 type Memory struct {
 	// Workloads are by qualified name; only decisions with observations remember them.
 	Workloads map[string]*WorkloadMemory
-	// worked, by qualified name, and start save work; of plans that are equally good within
-	// the gap asked for, the one next to the last is found first.
-	worked map[string]*worked
-	start  *optimizer.Start
+	// worked, by qualified name, and the last solutions, of the whole problem and of that
+	// inside what policies permit, save work; of plans that are equally good within the gap
+	// asked for, the one next to the last is found first.
+	worked        map[string]*worked
+	start, inside *optimizer.Start
 }
 
 // WorkloadMemory is what is remembered of one workload. It is never changed: each cycle
@@ -60,7 +61,7 @@ type VariantMemory struct {
 
 // remember is the memory for the next cycle.
 func (c *cycle) remember() Memory {
-	m := Memory{worked: c.rememberWork(), start: c.start}
+	m := Memory{worked: c.rememberWork(), start: c.start, inside: c.inside}
 	if !c.loop() {
 		return m
 	}

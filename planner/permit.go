@@ -218,6 +218,7 @@ func (c *cycle) solveInside(engine lp.Engine) error {
 	if err := c.stay(&inside); err != nil {
 		return err
 	}
+	c.inside = startOf(&inside, c.result)
 	c.explainResult()
 	return nil
 }

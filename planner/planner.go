@@ -50,7 +50,7 @@ type cycle struct {
 	heldUse        *heldUse
 	wanted, result *optimizer.RobustSolution
 	solved         *optimizer.Solution
-	start          *optimizer.Start // of the solver; then of the next cycle's
+	start, inside  *optimizer.Start // of the solver; then of the next cycle's
 	headroom       *optimizer.Headroom
 	decision       Decision
 	stop           func() bool
@@ -108,7 +108,7 @@ func (p *Planner) Capacities(f Fleet) ([][]Size, error) {
 }
 
 func newCycle(s Snapshot, m Memory, stop func() bool) *cycle {
-	c := &cycle{snapshot: s, memory: m, fleet: s.Fleet, start: m.start}
+	c := &cycle{snapshot: s, memory: m, fleet: s.Fleet, start: m.start, inside: m.inside}
 	c.stop = c.stopping(stop)
 	return c
 }

@@ -44,14 +44,19 @@ func (c *cycle) solve(p *optimizer.Problem, engine lp.Engine) (*optimizer.Robust
 
 // solvedBefore is the proven solution of the same problem in the last cycle, or nil.
 func (c *cycle) solvedBefore(p *optimizer.Problem) *optimizer.Solution {
-	if c.start == nil || len(c.robustness.Scenarios) > 0 {
+	if len(c.robustness.Scenarios) > 0 {
 		return nil
 	}
-	s := c.start.Solution
-	if s.Proof != optimizer.Optimal || s.Stopped || s.Gap > c.fleet.Objective.RelativeGap || !c.start.Problem.Equal(p) {
-		return nil
+	for _, last := range []*optimizer.Start{c.start, c.inside} {
+		if last == nil {
+			continue
+		}
+		s := last.Solution
+		if s.Proof == optimizer.Optimal && !s.Stopped && s.Gap <= c.fleet.Objective.RelativeGap && last.Problem.Equal(p) {
+			return s
+		}
 	}
-	return s
+	return nil
 }
 
 func (c *cycle) options(engine lp.Engine) optimizer.Options {
