@@ -100,7 +100,7 @@ func (st *staying) movers(s *Solution, current [][][]int) []int {
 }
 
 func equalReplicas(a, b [][]int) bool {
-	return slices.EqualFunc(a, b, func(x, y []int) bool { return slices.Equal(x, y) })
+	return slices.EqualFunc(a, b, slices.Equal)
 }
 
 // stay brings a workload back to its replicas of now, if they fit and cost no more than
