@@ -119,7 +119,8 @@ func (h *Headroom) affordable(price float64) int {
 	return int(math.Min(math.Floor((budget*(1+tolerance/2)-h.spent)/price), float64(unlimited)))
 }
 
-// Place counts n more replicas of variant v of workload w in its placement k.
+// Place counts n more replicas of variant v of workload w in its placement k, or takes −n
+// of those there away.
 func (h *Headroom) Place(w, v, k, n int) {
 	workload := &h.problem.Workloads[w]
 	variant := &workload.Variants[v]

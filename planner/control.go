@@ -19,7 +19,8 @@ type Control struct {
 	// BacklogDrain is the time in which requests that wait are to be served;
 	// 0 = DefaultBacklogDrain.
 	BacklogDrain time.Duration
-	// DevicesPerCycle is the most devices that one cycle adds.
+	// DevicesPerCycle is the most devices that one cycle adds. The first replica that it
+	// adds may need more; 0 = no cycle adds any.
 	DevicesPerCycle optimizer.Bound
 }
 

@@ -12,7 +12,7 @@ import (
 // use one. Declared minimums come first, then replicas that serve, then the others;
 // among them the more important workloads, and of one's variants those that are wanted.
 func (c *cycle) fit() {
-	f := fitting{cycle: c, room: optimizer.NewHeadroom(c.free)}
+	f := fitting{cycle: c, room: optimizer.NewHeadroom(c.free), running: c.currentOfFree()}
 	for i := range c.fleet.Workloads {
 		if !c.held[i] {
 			f.order = append(f.order, [2]int{i, len(f.order)})
@@ -42,6 +42,8 @@ func (c *cycle) fit() {
 type fitting struct {
 	*cycle
 	room *optimizer.Headroom
+	// running are the replicas that there are, less those placed.
+	running [][][]int
 	// order has the workloads that are not held, the most important first: where each is
 	// in the fleet and in the problem.
 	order [][2]int
@@ -75,12 +77,19 @@ func (f *fitting) minimum(at [2]int) {
 	}
 }
 
-// place brings a variant up to n replicas, as far as there is room, and returns how many
-// it has then.
+// place brings a variant up to n replicas, as far as there is room: first those that run
+// where they do. It returns how many it has then.
 func (f *fitting) place(free, j, n int) int {
-	for k := range f.free.Workloads[free].Variants[j].Placements {
-		more := min(n-f.room.Counts(free)[j], f.room.Replicas(free, j, k))
-		f.room.Place(free, j, k, max(0, more))
+	add := func(k, most int) {
+		more := max(0, min(n-f.room.Counts(free)[j], most, f.room.Replicas(free, j, k)))
+		f.room.Place(free, j, k, more)
+		f.running[free][j][k] -= more
+	}
+	for k, running := range f.running[free][j] {
+		add(k, running)
+	}
+	for k := range f.running[free][j] {
+		add(k, n)
 	}
 	return f.room.Counts(free)[j]
 }

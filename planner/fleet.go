@@ -120,6 +120,9 @@ type Variant struct {
 	// CurrentReplicas is the number asked for; StartingReplicas of them do not serve yet.
 	// LeavingReplicas beyond them hold devices still: they terminate, or belong to a rollout.
 	CurrentReplicas, StartingReplicas, LeavingReplicas int
+	// PoolReplicas is how many of the current and leaving replicas hold devices in each of
+	// Pools, in their order; nil where that is not known.
+	PoolReplicas []int
 	// PricePerReplicaHour counts when Priced; otherwise price is devices × the pool's.
 	PricePerReplicaHour float64
 	Priced              bool

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 
 	"github.com/poolwright/poolwright/optimizer"
 )
@@ -25,22 +24,15 @@ func (c *cycle) holdReplicas(p *optimizer.Problem) (*heldUse, error) {
 	if !slices.Contains(c.held, true) {
 		return nil, nil
 	}
-	n := len(c.fleet.Workloads)
-	counts, serving, others := make([][]int, n), make([][]int, n), make([][]int, n)
-	for i := range c.fleet.Workloads {
-		w := &c.fleet.Workloads[i]
-		if c.held[i] {
-			counts[i], serving[i] = w.current(), w.ready()
-		} else {
-			others[i] = w.current()
-		}
-	}
-	h := &heldUse{replicas: c.fleet.place(counts)}
+	held := func(i int) bool { return c.held[i] }
+	free := func(i int) bool { return !c.held[i] }
+	placed := c.placed(p)
+	h := &heldUse{replicas: only(placed.current(), held)}
 	c.raise(p, h.replicas)
 	var errs [3]error
 	h.use, errs[0] = p.Evaluate(h.replicas)
-	h.serving, errs[1] = p.Evaluate(c.fleet.place(serving))
-	h.others, errs[2] = p.Evaluate(c.fleet.place(others))
+	h.serving, errs[1] = p.Evaluate(only(placed.ready, held))
+	h.others, errs[2] = p.Evaluate(only(placed.current(), free))
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("planner: hold: %w", err)
 	}
@@ -216,43 +208,4 @@ func (f *Fleet) cheapest(v *Variant) float64 {
 		price = min(price, f.Price(v, p))
 	}
 	return price
-}
-
-// place assumes in which pools replicas run, where only the counts of variants are
-// known: in the cheapest pool of a variant first, as long as devices are left there.
-// Workloads without counts have none.
-func (f *Fleet) place(counts [][]int) [][][]int {
-	used := make([]int, len(f.Pools))
-	replicas := make([][][]int, len(f.Workloads))
-	for i := range f.Workloads {
-		w := &f.Workloads[i]
-		replicas[i] = make([][]int, len(w.Variants))
-		for j := range w.Variants {
-			replicas[i][j] = make([]int, len(w.Variants[j].Pools))
-			if counts[i] != nil {
-				f.placeVariant(&w.Variants[j], counts[i][j], replicas[i][j], used)
-			}
-		}
-	}
-	return replicas
-}
-
-func (f *Fleet) placeVariant(v *Variant, count int, replicas, used []int) {
-	order := make([]int, len(v.Pools))
-	for k := range order {
-		order[k] = k
-	}
-	sort.SliceStable(order, func(a, b int) bool {
-		return f.Price(v, v.Pools[order[a]]) < f.Price(v, v.Pools[order[b]])
-	})
-	for i, k := range order {
-		p := v.Pools[k]
-		n := count
-		if c := f.Pools[p].Capacity; c.Limited && i < len(order)-1 {
-			n = min(count, max(0, c.Value-used[p])/v.DevicesPerReplica)
-		}
-		replicas[k] = n
-		used[p] += n * v.DevicesPerReplica
-		count -= n
-	}
 }

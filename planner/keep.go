@@ -12,12 +12,8 @@ import (
 // keep is the stage that takes the fleet as it stands, and finds what it costs,
 // serves within its SLOs, and breaks of what was declared.
 func keep(c *cycle) error {
-	current := make([][]int, len(c.fleet.Workloads))
-	for i := range current {
-		current[i] = c.fleet.Workloads[i].current()
-	}
 	problem := c.fleet.Problem(c.sizes)
-	replicas := c.fleet.place(current)
+	replicas := c.placed(problem).current()
 	e, err := problem.Evaluate(replicas)
 	if err != nil {
 		return fmt.Errorf("planner: keep: %w", err)

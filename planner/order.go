@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -28,6 +29,7 @@ func order(c *cycle) error {
 	for k := range downs {
 		o.remove(&downs[k])
 	}
+	downs = append(downs, o.shifts()...)
 	for k := range ups {
 		o.makeRoom(&ups[k], downs)
 	}
@@ -53,7 +55,7 @@ type move struct {
 	because string
 }
 
-// moves lists what the plan changes, the most important workload first, then by name.
+// moves lists what the plan changes.
 func (c *cycle) moves() (ups, downs []move) {
 	for i := range c.decision.Plans {
 		for j := range c.decision.Plans[i].Variants {
@@ -67,14 +69,36 @@ func (c *cycle) moves() (ups, downs []move) {
 			}
 		}
 	}
-	first := func(a, b move) int {
-		x, y := &c.fleet.Workloads[a.workload], &c.fleet.Workloads[b.workload]
-		return cmp.Or(cmp.Compare(x.Priority, y.Priority), cmp.Compare(x.QualifiedName(), y.QualifiedName()),
-			cmp.Compare(x.Variants[a.variant].Name, y.Variants[b.variant].Name))
-	}
-	slices.SortFunc(ups, first)
-	slices.SortFunc(downs, first)
+	slices.SortFunc(ups, c.first)
+	slices.SortFunc(downs, c.first)
 	return ups, downs
+}
+
+// first orders moves: the most important workload first; then variants of the fewest
+// pools, before others take the devices there; then by name.
+func (c *cycle) first(a, b move) int {
+	x, y := &c.fleet.Workloads[a.workload], &c.fleet.Workloads[b.workload]
+	v, u := &x.Variants[a.variant], &y.Variants[b.variant]
+	return cmp.Or(cmp.Compare(x.Priority, y.Priority), cmp.Compare(len(v.Pools), len(u.Pools)),
+		cmp.Compare(x.QualifiedName(), y.QualifiedName()), cmp.Compare(v.Name, u.Name))
+}
+
+// shifts are the variants of which the plan has as many replicas as there are, in other
+// pools than they run in. All that can be asked for is a number: they stay, unless an
+// addition needs the devices more than their workload; then they go, and come back
+// where devices are free.
+func (o *ordering) shifts() []move {
+	var all []move
+	for i := range o.decision.Plans {
+		for j := range o.decision.Plans[i].Variants {
+			v, plan := &o.fleet.Workloads[i].Variants[j], &o.decision.Plans[i].Variants[j]
+			if plan.Total() == v.CurrentReplicas && len(v.PoolReplicas) > 1 {
+				all = append(all, move{workload: i, variant: j, current: v.CurrentReplicas, goal: v.CurrentReplicas, now: v.CurrentReplicas})
+			}
+		}
+	}
+	slices.SortFunc(all, o.first)
+	return all
 }
 
 // ordering is a cycle's changes in the making.
@@ -86,63 +110,73 @@ type ordering struct {
 	ready [][]int
 	// freed are devices that are being freed, by pool.
 	freed []int
+	// placed is where replicas run: as the plan has them, where that is not known.
+	placed *placement
 	// spare are the replicas of each workload above its declared minimum, or above those
 	// of the plan if that has fewer.
 	spare []int
-	// devices may still be added.
-	devices optimizer.Bound
+	// added are devices, of all additions.
+	added int
 }
 
 func (c *cycle) newOrdering() *ordering {
-	current := make([][]int, len(c.fleet.Workloads))
-	leaving := make([][]int, len(c.fleet.Workloads))
-	for i := range c.fleet.Workloads {
-		w := &c.fleet.Workloads[i]
-		current[i], leaving[i] = w.current(), make([]int, len(w.Variants))
-		for j := range w.Variants {
-			leaving[i][j] = w.Variants[j].LeavingReplicas
-		}
-	}
 	o := &ordering{
 		cycle: c, problem: physical(c.problem),
 		ready: make([][]int, len(c.fleet.Workloads)), freed: make([]int, len(c.fleet.Pools)),
-		spare:   make([]int, len(c.fleet.Workloads)),
-		devices: c.fleet.Control.DevicesPerCycle,
+		spare: make([]int, len(c.fleet.Workloads)),
 	}
 	for i := range c.decision.Plans {
-		o.spare[i] = sum(current[i]) - min(c.fleet.Workloads[i].MinReplicas, c.decision.Plans[i].total())
+		o.spare[i] = sum(c.fleet.Workloads[i].current()) - min(c.fleet.Workloads[i].MinReplicas, c.decision.Plans[i].total())
 	}
 	o.room = optimizer.NewHeadroom(o.problem)
-	occupy(o.room, c.fleet.place(current))
-	occupy(o.room, c.fleet.place(leaving))
-	for i := range leaving {
-		for j, n := range leaving[i] {
-			o.free(i, j, n)
-		}
-	}
+	o.placed = newPlacer(&c.fleet, c.problem).place(c.decision.Plans)
+	o.occupy()
 	return o
 }
 
-// free notes that replicas of a variant are about to leave their devices, in whichever
-// of its pools.
-func (o *ordering) free(i, j, n int) {
-	v := &o.fleet.Workloads[i].Variants[j]
-	for _, p := range v.Pools {
-		o.freed[p] += n * v.DevicesPerReplica
+// occupy places the replicas that there are, and notes the devices of those that leave.
+func (o *ordering) occupy() {
+	for _, replicas := range [][][][]int{o.placed.ready, o.placed.starting, o.placed.leaving} {
+		occupy(o.room, replicas)
+	}
+	for i := range o.placed.leaving {
+		for j := range o.placed.leaving[i] {
+			v := &o.fleet.Workloads[i].Variants[j]
+			for k, n := range o.placed.leaving[i][j] {
+				o.freed[v.Pools[k]] += n * v.DevicesPerReplica
+			}
+		}
 	}
 }
 
-// add goes as far up as devices are free.
+// free notes that replicas of a variant are about to leave their devices, in whichever
+// of the pools where it has some.
+func (o *ordering) free(i, j, n int) {
+	v := &o.fleet.Workloads[i].Variants[j]
+	for k, p := range v.Pools {
+		if o.runs(i, j, k) > 0 {
+			o.freed[p] += n * v.DevicesPerReplica
+		}
+	}
+}
+
+// runs is the number of replicas asked for that run in the k-th pool of a variant.
+func (o *ordering) runs(i, j, k int) int {
+	return o.placed.ready[i][j][k] + o.placed.starting[i][j][k]
+}
+
+// add goes as far up as devices are free. A scheduler is assumed to take those of the
+// cheapest pool first.
 func (o *ordering) add(m *move) {
 	v := &o.fleet.Workloads[m.workload].Variants[m.variant]
-	for k := range v.Pools {
+	for _, k := range o.fleet.byPrice(v) {
 		n := min(m.goal-m.now, o.room.Replicas(m.workload, m.variant, k))
-		if o.devices.Limited && v.DevicesPerReplica > 0 && n > o.devices.Value/v.DevicesPerReplica {
-			n = o.devices.Value / v.DevicesPerReplica
+		if most := o.affordable(v); n > most {
+			n = most
 			m.because = "the devices that one cycle may add are used up"
 		}
 		o.room.Place(m.workload, m.variant, k, n)
-		o.devices.Value -= n * v.DevicesPerReplica
+		o.added += n * v.DevicesPerReplica
 		o.spare[m.workload] += n
 		m.now += n
 	}
@@ -152,6 +186,18 @@ func (o *ordering) add(m *move) {
 		}
 		m.because = "waits for " + o.limitNames(m.blocked)
 	}
+}
+
+// affordable is the most replicas of a variant that the cycle may still add.
+func (o *ordering) affordable(v *Variant) int {
+	limit := o.fleet.Control.DevicesPerCycle
+	switch {
+	case !limit.Limited || v.DevicesPerReplica == 0:
+		return math.MaxInt
+	case o.added == 0 && limit.Value > 0:
+		return max(1, limit.Value/v.DevicesPerReplica)
+	}
+	return max(0, limit.Value-o.added) / v.DevicesPerReplica
 }
 
 // remaining are the serving replicas of a workload that remain.
@@ -237,10 +283,10 @@ func (o *ordering) cheapestRemoval(up *move, downs []move, pool int, namespace s
 		down := &downs[k]
 		w := &o.fleet.Workloads[down.workload]
 		v := &w.Variants[down.variant]
-		if down.now == down.goal || !slices.Contains(v.Pools, pool) || namespace != "" && w.Namespace != namespace || v.DevicesPerReplica == 0 {
+		n := o.removal(down, pool, need)
+		if n <= 0 || namespace != "" && w.Namespace != namespace {
 			continue
 		}
-		n := min(down.now-down.goal, (need+v.DevicesPerReplica-1)/v.DevicesPerReplica)
 		if n > o.spare[down.workload] {
 			up.because = fmt.Sprintf("cannot have devices of %s, which has no replica above its declared minimum", w.QualifiedName())
 			continue
@@ -257,6 +303,27 @@ func (o *ordering) cheapestRemoval(up *move, downs []move, pool int, namespace s
 		}
 	}
 	return best, replicas
+}
+
+// removal is the number of replicas whose removal helps to free devices of a pool, 0 for
+// none. Nobody can say which of a variant's replicas go: of those that are to run in
+// another pool so many go that there are fewer left than run in this one.
+func (o *ordering) removal(m *move, pool, devices int) int {
+	v := &o.fleet.Workloads[m.workload].Variants[m.variant]
+	k := slices.Index(v.Pools, pool)
+	if k < 0 || v.DevicesPerReplica == 0 {
+		return 0
+	}
+	replicas := (devices + v.DevicesPerReplica - 1) / v.DevicesPerReplica
+	if m.goal < m.current {
+		return min(m.now-m.goal, replicas)
+	}
+	runs := o.runs(m.workload, m.variant, k)
+	excess := runs - o.decision.Plans[m.workload].Variants[m.variant].Replicas[k]
+	if excess <= 0 {
+		return 0
+	}
+	return m.now - runs + min(excess, replicas)
 }
 
 // unmetNow is what counts of replicas leave unserved of the demand observed.

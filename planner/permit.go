@@ -153,10 +153,12 @@ func (v *Variant) unknown() bool { return v.Replica == nil && v.Capacity == 0 }
 func (w *Workload) ready() []int {
 	counts := make([]int, len(w.Variants))
 	for j := range w.Variants {
-		counts[j] = max(0, w.Variants[j].CurrentReplicas-w.Variants[j].StartingReplicas)
+		counts[j] = w.Variants[j].ready()
 	}
 	return counts
 }
+
+func (v *Variant) ready() int { return max(0, v.CurrentReplicas-v.StartingReplicas) }
 
 // unmet is the part of a demand that counts of replicas leave unserved.
 func (c *cycle) unmet(i int, counts []int, demand float64) float64 {

@@ -52,6 +52,7 @@ type cycle struct {
 	solved         *optimizer.Solution
 	start, inside  *optimizer.Start // of the solver; then of the next cycle's
 	headroom       *optimizer.Headroom
+	placement      *placement // made by placed
 	decision       Decision
 	stop           func() bool
 	stopped        atomic.Bool // stop has fired

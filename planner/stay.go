@@ -44,12 +44,8 @@ func (c *cycle) stay(p *optimizer.Problem) error {
 
 // currentOfFree are the replicas now of the workloads that are not held.
 func (c *cycle) currentOfFree() [][][]int {
-	counts := make([][]int, len(c.fleet.Workloads))
-	for i := range counts {
-		counts[i] = c.fleet.Workloads[i].current()
-	}
 	var free [][][]int
-	for i, replicas := range c.fleet.place(counts) {
+	for i, replicas := range c.placed(c.problem).current() {
 		if !c.held[i] {
 			free = append(free, replicas)
 		}

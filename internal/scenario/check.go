@@ -37,7 +37,8 @@ func (c *Cluster) view() View {
 // none. Between before and after nothing else happened. The rules:
 //
 //   - what is added finds devices at once, within pools and quotas and the budget of
-//     devices per cycle, unless somebody else has just taken them
+//     devices per cycle, unless it is one replica alone; and unless somebody else has just
+//     taken them
 //   - additions come before removals
 //   - nothing is taken below a declared minimum, unless the decision says that minimums
 //     don't all fit, or devices are lacking
@@ -160,13 +161,14 @@ func (c *checker) floors(changes []planner.Change) {
 }
 
 func (c *checker) devices(changes []planner.Change) {
-	added, limit := 0, c.before.Fleet.Control.DevicesPerCycle
+	added, replicas, limit := 0, 0, c.before.Fleet.Control.DevicesPerCycle
 	for _, change := range changes {
-		if i, j, found := c.find(change); found {
-			added += max(0, change.To-change.From) * c.before.Fleet.Workloads[i].Variants[j].DevicesPerReplica
+		if i, j, found := c.find(change); found && change.To > change.From {
+			replicas += change.To - change.From
+			added += (change.To - change.From) * c.before.Fleet.Workloads[i].Variants[j].DevicesPerReplica
 		}
 	}
-	if limit.Limited && added > limit.Value {
+	if limit.Limited && added > limit.Value && (replicas > 1 || limit.Value == 0) {
 		c.fail("%d devices are added in one cycle, of %d allowed", added, limit.Value)
 	}
 }

@@ -80,11 +80,11 @@ func TestEveryRuleCanBreak(t *testing.T) {
 			arrange: func(_, after *scenario.View) { *after = view(1, 0) },
 			changes: []planner.Change{change("second", 2, 0)},
 		},
-		"2 devices are added in one cycle, of 1 allowed": {
+		"4 devices are added in one cycle, of 3 allowed": {
 			arrange: func(before, _ *scenario.View) {
-				before.Fleet.Control.DevicesPerCycle = optimizer.Bound{Limited: true, Value: 1}
+				before.Fleet.Control.DevicesPerCycle = optimizer.Bound{Limited: true, Value: 3}
 			},
-			changes: []planner.Change{change("first", 2, 3)},
+			changes: []planner.Change{change("first", 2, 4)},
 		},
 	} {
 		t.Run(broken, func(t *testing.T) {

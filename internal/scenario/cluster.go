@@ -1,11 +1,11 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/poolwright/poolwright/controller"
@@ -184,7 +184,9 @@ func (c *Cluster) schedule(i, j int) {
 // roomFor finds the cheapest pool with devices for one more replica.
 func (c *Cluster) roomFor(i int, v *planner.Variant) (int, bool) {
 	order := slices.Clone(v.Pools)
-	sort.SliceStable(order, func(a, b int) bool { return c.fleet.Price(v, order[a]) < c.fleet.Price(v, order[b]) })
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(c.fleet.Price(v, a), c.fleet.Price(v, b)), cmp.Compare(c.fleet.Pools[a].Name, c.fleet.Pools[b].Name))
+	})
 	for _, p := range order {
 		if c.free(p, c.fleet.Workloads[i].Namespace) >= v.DevicesPerReplica {
 			return p, true
@@ -253,6 +255,10 @@ func (c *Cluster) current() planner.Fleet {
 			w.Variants[j].CurrentReplicas = v.asked
 			w.Variants[j].StartingReplicas = v.asked - v.count(ready)
 			w.Variants[j].LeavingReplicas = v.count(leaving)
+			w.Variants[j].PoolReplicas = make([]int, len(w.Variants[j].Pools))
+			for k, p := range w.Variants[j].Pools {
+				w.Variants[j].PoolReplicas[k] = v.holding(p)
+			}
 			if v.profileless {
 				w.Variants[j].Replica, w.Variants[j].Capacity = nil, 0
 			}
@@ -270,9 +276,9 @@ func (c *Cluster) Apply(_ context.Context, changes []planner.Change) []error {
 	for k := range changes {
 		if errs[k] = c.apply(&changes[k]); errs[k] == nil {
 			c.changes = append(c.changes, changes[k])
+			c.settle()
 		}
 	}
-	c.settle()
 	return errs
 }
 
