@@ -116,6 +116,9 @@ func newCycle(s Snapshot, m Memory, stop func() bool) *cycle {
 
 // run takes a cycle through the stages; where that fails, memory stays as it was.
 func (c *cycle) run(stages []stage) (Decision, Memory, error) {
+	if err := c.fleet.validate(); err != nil {
+		return Decision{}, c.memory, err
+	}
 	for _, st := range stages {
 		c.stage = st.name
 		if err := st.run(c); err != nil {
