@@ -23,7 +23,7 @@ workloads:
 - name: chat
   load: {arrivalRate: 1}
   policy: {native: {minInterval: 1m}}
-  variants: [{name: v, accelerator: H100, capacityRps: 1, currentReplicas: 3, startingReplicas: 2, leavingReplicas: 4}]
+  variants: [{name: v, pools: [H100], capacityRps: 1, currentReplicas: 3, startingReplicas: 2, leavingReplicas: 4, poolReplicas: [6]}]
 control:
   cycle: 30s
   policy: {native: {scaleDownWindow: 0s, tolerance: 0}}
@@ -46,6 +46,7 @@ func TestControl(t *testing.T) {
 	assert.Equal(t, planner.Policy{Native: &own}, f.Workloads[0].Policy)
 	v := &f.Workloads[0].Variants[0]
 	assert.Equal(t, [3]int{3, 2, 4}, [3]int{v.CurrentReplicas, v.StartingReplicas, v.LeavingReplicas})
+	assert.Equal(t, []int{6}, v.PoolReplicas)
 }
 
 func TestControlByDefault(t *testing.T) {
@@ -69,6 +70,7 @@ func TestMistakesInControl(t *testing.T) {
 	c.DevicesPerCycle = proto.Int32(-1)
 	m.Workloads[0].Policy.GetNative().Tolerance = proto.Float64(0.6)
 	m.Workloads[0].Variants[0].StartingReplicas = 5
+	m.Workloads[0].Variants[0].PoolReplicas = []int32{1, 2}
 	_, err := message.Fleet(m)
 	var violations message.Violations
 	require.ErrorAs(t, err, &violations)
@@ -78,7 +80,7 @@ func TestMistakesInControl(t *testing.T) {
 	}
 	assert.Equal(t, []string{
 		"control.backlogDrain", "control.cycle", "control.devicesPerCycle", "control.forecast.days", "control.forecast.quantile",
-		"control.forecast.slot", "control.policy.kind", "workloads[0].policy.native.tolerance", "workloads[0].variants[0].startingReplicas",
+		"control.forecast.slot", "control.policy.kind", "workloads[0].policy.native.tolerance", "workloads[0].variants[0].poolReplicas", "workloads[0].variants[0].startingReplicas",
 	}, paths)
 }
 

@@ -20,6 +20,9 @@ func ofVariant(f *planner.Fleet, v *planner.Variant) *poolwrightv1.Variant {
 	for _, p := range v.Pools {
 		m.Pools = append(m.Pools, f.Pools[p].Name)
 	}
+	for _, n := range v.PoolReplicas {
+		m.PoolReplicas = append(m.PoolReplicas, count(n))
+	}
 	if v.Priced {
 		m.PricePerReplicaHour = &v.PricePerReplicaHour
 	}

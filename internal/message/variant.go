@@ -39,9 +39,20 @@ func (t *translation) variant(m *poolwrightv1.Variant, path string) planner.Vari
 	if v.StartingReplicas > v.CurrentReplicas {
 		t.violations.add(path+".startingReplicas", "%d of %d current replicas", v.StartingReplicas, v.CurrentReplicas)
 	}
+	t.poolReplicas(m, &v, path)
 	t.role(m, &v, path)
 	t.performance(m, &v, path)
 	return v
+}
+
+func (t *translation) poolReplicas(m *poolwrightv1.Variant, v *planner.Variant, path string) {
+	counts := m.GetPoolReplicas()
+	if len(counts) > 0 && len(counts) != len(v.Pools) {
+		t.violations.add(path+".poolReplicas", "%d for %d pools", len(counts), len(v.Pools))
+	}
+	for _, n := range counts {
+		v.PoolReplicas = append(v.PoolReplicas, int(n))
+	}
 }
 
 // roles are the phases by their names in messages.

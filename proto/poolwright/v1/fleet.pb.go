@@ -1360,8 +1360,11 @@ type Variant struct {
 	// Replicas beside the current ones that still hold devices: they terminate, or belong
 	// to a rollout.
 	LeavingReplicas int32 `protobuf:"varint,25,opt,name=leaving_replicas,json=leavingReplicas,proto3" json:"leaving_replicas,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Those of the current and leaving replicas that hold devices in each of pools or, with
+	// accelerator, in each pool of it, in the fleet's order; absent = not known.
+	PoolReplicas  []int32 `protobuf:"varint,26,rep,packed,name=pool_replicas,json=poolReplicas,proto3" json:"pool_replicas,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Variant) Reset() {
@@ -1567,6 +1570,13 @@ func (x *Variant) GetLeavingReplicas() int32 {
 		return x.LeavingReplicas
 	}
 	return 0
+}
+
+func (x *Variant) GetPoolReplicas() []int32 {
+	if x != nil {
+		return x.PoolReplicas
+	}
+	return nil
 }
 
 // KVTransfer is the time that the KV entries of a prompt take to another replica.
@@ -2037,7 +2047,8 @@ type Control struct {
 	Forecast *Forecast `protobuf:"bytes,3,opt,name=forecast,proto3" json:"forecast,omitempty"`
 	// Time in which requests that wait are to be served, from a second to a day; absent = 2m.
 	BacklogDrain *durationpb.Duration `protobuf:"bytes,4,opt,name=backlog_drain,json=backlogDrain,proto3" json:"backlog_drain,omitempty"`
-	// Devices that one cycle adds at most; absent = no limit.
+	// Devices that one cycle adds at most, or one replica of more; absent = no limit, 0 = no
+	// cycle adds any.
 	DevicesPerCycle *int32 `protobuf:"varint,5,opt,name=devices_per_cycle,json=devicesPerCycle,proto3,oneof" json:"devices_per_cycle,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -3114,7 +3125,7 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\tquantiles\x18\x06 \x03(\v2\x1c.poolwright.v1.QuantileLimitR\tquantiles\"t\n" +
 	"\rQuantileLimit\x12%\n" +
 	"\x01q\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00R\x01q\x12<\n" +
-	"\x05limit\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\v\xbaH\b\xc8\x01\x01\xaa\x01\x02*\x00R\x05limit\"\xd1\x0e\n" +
+	"\x05limit\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\v\xbaH\b\xc8\x01\x01\xaa\x01\x02*\x00R\x05limit\"\x8b\x0f\n" +
 	"\aVariant\x12\x1b\n" +
 	"\x04name\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x04name\x12 \n" +
 	"\vaccelerator\x18\x02 \x01(\tR\vaccelerator\x12\x14\n" +
@@ -3142,7 +3153,8 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\vkv_transfer\x18\x17 \x01(\v2\x19.poolwright.v1.KVTransferR\n" +
 	"kvTransfer\x128\n" +
 	"\x11starting_replicas\x18\x18 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\x10startingReplicas\x126\n" +
-	"\x10leaving_replicas\x18\x19 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\x0fleavingReplicas\"[\n" +
+	"\x10leaving_replicas\x18\x19 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\x0fleavingReplicas\x128\n" +
+	"\rpool_replicas\x18\x1a \x03(\x05B\x13\xbaH\x10\x92\x01\r\x10\xe8\a\"\b\x1a\x06\x18\xc0\x84=(\x00R\fpoolReplicas\"[\n" +
 	"\fServiceModel\x12\x17\n" +
 	"\x13CONTINUOUS_BATCHING\x10\x00\x12\v\n" +
 	"\aLLMD_V0\x10\x01\x12\v\n" +
