@@ -61,11 +61,11 @@ func TestConstantDemandSettles(t *testing.T) {
 	}
 }
 
-// After events, what was demanded before counts in averages for a slot of the forecast, and
-// what was wanted before for a window: five minutes each.
+// After events, what was demanded before counts for nothing from the second cycle on; but the
+// last of them may have been a pause of two minutes, which are eight cycles.
 func TestConstantDemandSettlesAfterEvents(t *testing.T) {
 	for seed := range *seeds {
-		settles(t, seed, 20, 25)
+		settles(t, seed, 20, 8+5)
 	}
 }
 
