@@ -93,18 +93,20 @@ func (s *solver) stages() {
 	s.settleLevels(settled, priorities)
 }
 
-// settleLevels settles the levels and then the cost: first as far as the roots of the searches do, so
-// that there is an answer to everything soon, and then again from the first level on that was not
-// proven so.
+// settleLevels settles the levels and then the cost: of large problems first as far as the roots of
+// the searches do, so that there is an answer to everything soon, and then again from the first
+// level on that was not proven so.
 func (s *solver) settleLevels(settled stage, priorities []int) {
-	proven := s.settleEach(settled, priorities, true)
-	if proven < len(priorities) {
-		s.minimizeCost(settled, true)
-		for _, priority := range priorities[proven:] {
-			delete(settled.settled, priority)
+	proven := 0
+	if large := len(s.canonical.Workloads) > s.options.limits.rows; large {
+		if proven = s.settleEach(settled, priorities, true); proven < len(priorities) {
+			s.minimizeCost(settled, true)
 		}
-		s.settleEach(settled, priorities[proven:], false)
 	}
+	for _, priority := range priorities[proven:] {
+		delete(settled.settled, priority)
+	}
+	s.settleEach(settled, priorities[proven:], false)
 	s.minimizeCost(settled, false)
 }
 
