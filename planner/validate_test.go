@@ -3,7 +3,6 @@ package planner_test
 import (
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/poolwright/poolwright/optimizer/lp"
@@ -32,7 +31,7 @@ func TestMistakesInAFleetAreNamed(t *testing.T) {
 			p := planner.New(lp.Simplex())
 			_, _, err := p.Plan(planner.Snapshot{Fleet: f}, planner.Memory{}, nil)
 			require.ErrorContains(t, err, want)
-			assert.ErrorContains(t, err, "planner: workloads[0].variants")
+			require.ErrorContains(t, err, "planner: workloads[0].variants")
 			_, _, err = p.Evaluate(planner.Snapshot{Fleet: f}, planner.Memory{})
 			require.ErrorContains(t, err, want)
 		})
