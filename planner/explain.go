@@ -103,6 +103,8 @@ func (c *cycle) binding(i int) string {
 		return c.shortage(i)
 	case total == 0:
 		return ""
+	case plan.keptByPolicy() != "":
+		return "policy"
 	case onlyMinimums(w, plan, total):
 		return "minReplicas"
 	}
@@ -152,6 +154,8 @@ func (c *cycle) workloadReason(i int) string {
 		if reason := cmp.Or(plan.sizeReason(), plan.slowReason()); reason != "" {
 			b.WriteString(": " + reason)
 		}
+	} else if kept := plan.keptByPolicy(); kept != "" {
+		b.WriteString(", kept by the policy: " + kept)
 	} else if plan.Binding != "" {
 		b.WriteString(", limited by " + plan.Binding)
 	}
@@ -162,6 +166,16 @@ func (c *cycle) workloadReason(i int) string {
 		fmt.Fprintf(&b, "; %.2g %% of arrivals find no place", 100*p.BlockedShare)
 	}
 	return b.String()
+}
+
+// keptByPolicy says why there are more replicas than wanted, if a policy is the reason.
+func (p *WorkloadPlan) keptByPolicy() string {
+	for j := range p.Variants {
+		if v := &p.Variants[j]; v.Total() > v.Wanted && v.Total() == v.Permitted.Min {
+			return v.Permitted.Reason
+		}
+	}
+	return ""
 }
 
 // used lists the variants in use, such as "3 × chat-h100 + 1 × chat-a100".

@@ -122,7 +122,7 @@ func TestPausedIsNotEvenRaised(t *testing.T) {
 	}
 	d := paused(now.Add(time.Second))
 	assert.Empty(t, d.Changes)
-	assert.Equal(t, []planner.Condition{{Type: planner.Paused, Message: "paused: maintenance"}}, d.Plans[0].Conditions)
+	assert.Equal(t, []planner.Condition{{Type: planner.Paused, Message: "maintenance"}}, d.Plans[0].Conditions)
 	d = paused(time.Time{})
 	assert.Empty(t, d.Changes)
 	d = paused(now)

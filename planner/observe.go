@@ -137,7 +137,7 @@ func (c *cycle) holdUnknown(i int) {
 	switch pause, change := c.pauses[name], w.changedBySomebodyElse(next); {
 	case pause != nil:
 		s.kept = true
-		c.hold(i, Paused, "paused: "+pause.Reason)
+		c.hold(i, Paused, pause.Reason)
 	case change != "":
 		c.hold(i, ExternalChange, change)
 	case !s.known:
@@ -169,7 +169,7 @@ func (w *Workload) changedBySomebodyElse(last *WorkloadMemory) string {
 		v := &w.Variants[j]
 		m := last.variant(j, v.Name)
 		if m != nil && v.CurrentReplicas != m.Seen && v.CurrentReplicas != m.Asked {
-			return fmt.Sprintf("somebody else changed %s from %d to %d replicas", v.Name, m.Asked, v.CurrentReplicas)
+			return fmt.Sprintf("somebody else changed %s to %d replicas; there were %d, and %d asked for", v.Name, v.CurrentReplicas, m.Seen, m.Asked)
 		}
 	}
 	return ""
