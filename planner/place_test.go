@@ -97,7 +97,8 @@ func TestPlacementKnowsNoOrder(t *testing.T) {
 		other, _ := placementOf(t, &shuffled)
 		for i := range to {
 			for _, pair := range [][2][]int{
-				{placed.ready[i][0], other.ready[to[i]][0]}, {placed.starting[i][0], other.starting[to[i]][0]},
+				{placed.ready[i][0], other.ready[to[i]][0]},
+				{placed.starting[i][0], other.starting[to[i]][0]},
 				{placed.leaving[i][0], other.leaving[to[i]][0]},
 			} {
 				slices.Reverse(pair[1])

@@ -37,8 +37,12 @@ func (f *Fleet) validateVariant(v *Variant) error {
 		name  string
 		value int
 	}{
-		{"devicesPerReplica", v.DevicesPerReplica}, {"nodesPerReplica", v.NodesPerReplica}, {"minReplicas", v.MinReplicas},
-		{"currentReplicas", v.CurrentReplicas}, {"startingReplicas", v.StartingReplicas}, {"leavingReplicas", v.LeavingReplicas},
+		{"devicesPerReplica", v.DevicesPerReplica},
+		{"nodesPerReplica", v.NodesPerReplica},
+		{"minReplicas", v.MinReplicas},
+		{"currentReplicas", v.CurrentReplicas},
+		{"startingReplicas", v.StartingReplicas},
+		{"leavingReplicas", v.LeavingReplicas},
 	} {
 		if field.value < 0 {
 			errs = append(errs, fmt.Errorf("%s: %d < 0", field.name, field.value))
