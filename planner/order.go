@@ -18,7 +18,7 @@ func order(c *cycle) error {
 	if !c.loop() {
 		return nil
 	}
-	ups, downs := c.moves()
+	ups, downs := c.waysToGo()
 	if len(ups) == 0 && len(downs) == 0 {
 		return nil
 	}
@@ -55,8 +55,8 @@ type move struct {
 	because string
 }
 
-// moves lists what the plan changes.
-func (c *cycle) moves() (ups, downs []move) {
+// waysToGo lists what the plan changes.
+func (c *cycle) waysToGo() (ups, downs []move) {
 	for i := range c.decision.Plans {
 		for j := range c.decision.Plans[i].Variants {
 			current := c.fleet.Workloads[i].Variants[j].CurrentReplicas

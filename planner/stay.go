@@ -34,12 +34,27 @@ func (c *cycle) stay(p *optimizer.Problem) error {
 	if !c.loop() || c.fleet.Objective.Strategy != Optimal || len(c.robustness.Scenarios) > 0 {
 		return nil
 	}
+	if !c.moves(p, c.result.Plan) {
+		return nil
+	}
 	plan, err := p.Stay(c.result.Plan, c.currentOfFree(), c.fleet.Objective.RelativeGap)
 	if err != nil {
 		return fmt.Errorf("planner: stay: %w", err)
 	}
 	c.result = &optimizer.RobustSolution{Plan: plan, Point: plan}
 	return nil
+}
+
+// moves tells whether a plan may move replicas of p: to another variant, or another pool.
+func (c *cycle) moves(p *optimizer.Problem, plan *optimizer.Solution) bool {
+	for i := range p.Workloads {
+		for j, replicas := range plan.Allocations[i].Replicas {
+			if sum(replicas) != p.Workloads[i].Variants[j].CurrentReplicas || len(replicas) > 1 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // currentOfFree are the replicas now of the workloads that are not held.

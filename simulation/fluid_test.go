@@ -99,7 +99,10 @@ func TestCurvesMustMatch(t *testing.T) {
 // The production controller follows the day: peak demand needs four replicas,
 // the trough one.
 func TestControllerFollowsTheDay(t *testing.T) {
-	f := newFluid(t)
+	day := fleet()
+	day.Control.Cycle = 10 * time.Minute
+	f, err := simulation.NewFluid(day, []simulation.Curve{{Trough: 0.25, Peak: 12 * time.Hour}}, midnight)
+	require.NoError(t, err)
 	c := controller.New(controller.Config{Planner: planner.New(lp.Simplex()), Catalog: f, Observer: f, Actuator: f})
 	replicas := map[int]int{}
 	for now := midnight; now.Before(midnight.Add(24 * time.Hour)); now = now.Add(10 * time.Minute) {
