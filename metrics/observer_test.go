@@ -267,13 +267,16 @@ func TestIncident18TrafficIsCreditedOnce(t *testing.T) {
 	// A selector does, and so do the names of the scale targets.
 	bySelector := c
 	bySelector.Workloads = map[string]Series{"ambiguous/x": {Engine: VLLM, Selector: Labels{"tier": "silver"}}}
-	got = until(t, bySelector, fleet, func(o *planner.Observation) bool { return about(o.CompletionRate, 8) })
+	got = until(t, bySelector, fleet,
+		func(o *planner.Observation) bool { return about(o.CompletionRate, 8) },
+		func(o *planner.Observation) bool { return about(o.CompletionRate, 4) })
 	assert.Equal(t, 10.0, got[0].Running.Value)
 	assert.Equal(t, 5.0, got[1].Running.Value)
 	fleet.Workloads[0].Variants[0].ScaleTarget.Name = "big"
 	fleet.Workloads[1].Variants[0].ScaleTarget.Name = "big-small"
-	got = until(t, c, fleet, func(o *planner.Observation) bool { return about(o.CompletionRate, 8) })
-	assert.True(t, about(got[1].CompletionRate, 4))
+	until(t, c, fleet,
+		func(o *planner.Observation) bool { return about(o.CompletionRate, 8) },
+		func(o *planner.Observation) bool { return about(o.CompletionRate, 4) })
 }
 
 func TestReplicaScrapedByTwoJobsCountsOnce(t *testing.T) {

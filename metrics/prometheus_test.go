@@ -220,16 +220,21 @@ func (p *server) config(s Series) Config {
 	return Config{URL: p.url, ScrapeInterval: scrapeInterval, Window: window, StaleAfter: staleAfter, Default: s}
 }
 
-// until observes workloads until what is observed of the first satisfies a condition,
-// and returns what is observed of all.
-func until(t *testing.T, c Config, fleet planner.Fleet, condition func(o *planner.Observation) bool) []planner.Observation {
+// until observes workloads until what is observed of the first of them satisfies each its
+// condition, and returns what is observed of all.
+func until(t *testing.T, c Config, fleet planner.Fleet, conditions ...func(o *planner.Observation) bool) []planner.Observation {
 	t.Helper()
 	o, err := New(c, nil, nil)
 	require.NoError(t, err)
 	var last []planner.Observation
 	require.Eventually(t, func() bool {
 		last, err = o.Observe(t.Context(), fleet)
-		return err == nil && condition(&last[0])
+		for i, condition := range conditions {
+			if err != nil || !condition(&last[i]) {
+				return false
+			}
+		}
+		return true
 	}, patience, tick, "last: %v", stringer(func() string { return fmt.Sprintf("%+v %v", last, err) }))
 	return last
 }

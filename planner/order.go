@@ -279,6 +279,7 @@ func (o *ordering) where(l optimizer.Limit) (pool int, namespace string) {
 func (o *ordering) cheapestRemoval(up *move, downs []move, pool int, namespace string) (best *move, replicas int) {
 	need := o.fleet.Workloads[up.workload].Variants[up.variant].DevicesPerReplica
 	var bestRank []int
+	minimum := "" // of a workload that stands in the way
 	for k := range downs {
 		down := &downs[k]
 		w := &o.fleet.Workloads[down.workload]
@@ -288,7 +289,7 @@ func (o *ordering) cheapestRemoval(up *move, downs []move, pool int, namespace s
 			continue
 		}
 		if n > o.spare[down.workload] {
-			up.because = fmt.Sprintf("cannot have devices of %s, which has no replica above its declared minimum", w.QualifiedName())
+			minimum = w.QualifiedName()
 			continue
 		}
 		rank := []int{0, n * v.DevicesPerReplica, -w.Priority}
@@ -301,6 +302,9 @@ func (o *ordering) cheapestRemoval(up *move, downs []move, pool int, namespace s
 		if best == nil || slices.Compare(rank, bestRank) < 0 {
 			best, replicas, bestRank = down, n, rank
 		}
+	}
+	if best == nil && minimum != "" {
+		up.because = fmt.Sprintf("cannot have devices of %s, which has no replica above its declared minimum", minimum)
 	}
 	return best, replicas
 }
