@@ -9,10 +9,11 @@ import (
 	"github.com/poolwright/poolwright/planner"
 )
 
-// act carries out changes, additions first. It drops those whose variant has moved or
-// whose workload was paused meanwhile, and removals from a workload of which an addition failed: what takes their
-// place is not on its way.
-func (c *Controller) act(ctx context.Context, now time.Time, changes []planner.Change) ([]Drop, error) {
+// act carries out changes of a fleet, additions first. It drops those whose variant has
+// moved or whose workload was paused meanwhile, removals from a workload that has moved at
+// all, and those from a workload of which an addition failed: what takes their place is
+// not on its way.
+func (c *Controller) act(ctx context.Context, now time.Time, planned *planner.Fleet, changes []planner.Change) ([]Drop, error) {
 	if len(changes) == 0 {
 		return nil, nil
 	}
@@ -20,7 +21,7 @@ func (c *Controller) act(ctx context.Context, now time.Time, changes []planner.C
 	if err != nil {
 		return dropAll(changes, "the fleet could not be read again"), fmt.Errorf("read the fleet again: %w", err)
 	}
-	valid, dropped := revalidate(&fleet, c.paused(now), changes)
+	valid, dropped := revalidate(planned, &fleet, c.paused(now), changes)
 	var failures []error
 	failed := make(map[string]bool)
 	apply := func(batch []planner.Change) {
@@ -70,17 +71,28 @@ func additions(changes []planner.Change, add bool) []planner.Change {
 // variantName names a variant of the whole fleet.
 type variantName struct{ workload, variant string }
 
-// revalidate compares changes with the fleet and the pauses as they are now.
-func revalidate(fleet *planner.Fleet, pauses []planner.Pause, changes []planner.Change) (valid []planner.Change, dropped []Drop) {
+func replicasOf(fleet *planner.Fleet) map[variantName]int {
+	replicas := make(map[variantName]int)
+	for i := range fleet.Workloads {
+		w := &fleet.Workloads[i]
+		for j := range w.Variants {
+			replicas[variantName{w.QualifiedName(), w.Variants[j].Name}] = w.Variants[j].CurrentReplicas
+		}
+	}
+	return replicas
+}
+
+// revalidate compares the fleet that changes were planned for with the fleet and the
+// pauses as they are now.
+func revalidate(planned, fleet *planner.Fleet, pauses []planner.Pause, changes []planner.Change) (valid []planner.Change, dropped []Drop) {
 	paused := make(map[string]bool)
 	for _, p := range pauses {
 		paused[p.Workload] = true
 	}
-	now := make(map[variantName]int)
-	for i := range fleet.Workloads {
-		w := &fleet.Workloads[i]
-		for j := range w.Variants {
-			now[variantName{w.QualifiedName(), w.Variants[j].Name}] = w.Variants[j].CurrentReplicas
+	now, moved := replicasOf(fleet), make(map[string]bool)
+	for name, was := range replicasOf(planned) {
+		if is, ok := now[name]; !ok || is != was {
+			moved[name.workload] = true
 		}
 	}
 	for _, change := range changes {
@@ -92,6 +104,8 @@ func revalidate(fleet *planner.Fleet, pauses []planner.Pause, changes []planner.
 			dropped = append(dropped, Drop{Change: change, Reason: "its workload is paused now"})
 		case current != change.From:
 			dropped = append(dropped, Drop{Change: change, Reason: fmt.Sprintf("it has %d replicas now", current)})
+		case change.To < change.From && moved[change.Workload]:
+			dropped = append(dropped, Drop{Change: change, Reason: "another variant of its workload has changed"})
 		default:
 			valid = append(valid, change)
 		}

@@ -91,7 +91,7 @@ func (c *Controller) Tick(ctx context.Context, now time.Time, stop func() bool) 
 	c.sequence++
 	entry.Sequence, entry.Decision = c.sequence, decision
 	var failure error
-	entry.Dropped, failure = c.act(ctx, now, decision.Changes)
+	entry.Dropped, failure = c.act(ctx, now, &entry.Snapshot.Fleet, decision.Changes)
 	if err := errors.Join(append(failures, failure)...); err != nil {
 		entry.Failure = err.Error()
 	}

@@ -142,6 +142,19 @@ func TestFailedActionKeepsItsDecision(t *testing.T) {
 	assert.Equal(t, controller.Drop{Change: entry.Decision.Changes[0], Reason: "conflict"}, entry.Dropped[0])
 }
 
+// Removals count on the other replicas of their workload.
+func TestRemovalFromWhatMovedIsDropped(t *testing.T) {
+	w := &world{fleet: moving(), observations: fresh(15)}
+	w.fleet.Workloads[0].Variants[1].CurrentReplicas = 2
+	now := moving()
+	now.Workloads[0].Variants[1].CurrentReplicas = 1
+	w.reread = &now
+	entry := tick(t, w)
+	assert.Empty(t, w.applied)
+	require.Len(t, entry.Dropped, 1)
+	assert.Equal(t, "another variant of its workload has changed", entry.Dropped[0].Reason)
+}
+
 func TestWhatMovedMeanwhileIsDropped(t *testing.T) {
 	now := moving()
 	now.Workloads[0].Variants[1].CurrentReplicas = 1
