@@ -13,10 +13,8 @@ import (
 // among them the more important workloads, and of one's variants those that are wanted.
 func (c *cycle) fit() {
 	f := fitting{cycle: c, room: optimizer.NewHeadroom(c.free), running: c.currentOfFree()}
-	for i := range c.fleet.Workloads {
-		if !c.held[i] {
-			f.order = append(f.order, [2]int{i, len(f.order)})
-		}
+	for k, i := range c.planned {
+		f.order = append(f.order, [2]int{i, k})
 	}
 	slices.SortFunc(f.order, func(a, b [2]int) int {
 		x, y := &c.fleet.Workloads[a[0]], &c.fleet.Workloads[b[0]]

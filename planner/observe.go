@@ -29,9 +29,19 @@ type seen struct {
 func observe(c *cycle) error {
 	c.held = make([]bool, len(c.fleet.Workloads))
 	c.conditions = make([][]Condition, len(c.fleet.Workloads))
-	if !c.loop() {
-		return nil
+	if c.loop() {
+		c.observeAll()
 	}
+	for i, held := range c.held {
+		if !held {
+			c.planned = append(c.planned, i)
+		}
+	}
+	return nil
+}
+
+// observeAll finds out what is known of each workload.
+func (c *cycle) observeAll() {
 	c.fleet.Workloads = append([]Workload(nil), c.fleet.Workloads...)
 	c.indexObservations()
 	c.seen = make([]seen, len(c.fleet.Workloads))
@@ -49,7 +59,6 @@ func observe(c *cycle) error {
 		}
 		c.holdUnknown(i)
 	}
-	return nil
 }
 
 // loop tells whether the decision is one of the loop.

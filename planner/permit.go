@@ -31,18 +31,15 @@ func permitStage(engine lp.Engine) func(*cycle) error {
 // of what is permitted.
 func (c *cycle) permit() (outside bool) {
 	c.permitted = make([]permitted, len(c.fleet.Workloads))
-	free := 0
-	for i := range c.fleet.Workloads {
-		var wanted [][]int
-		if !c.held[i] {
-			wanted = c.wanted.Plan.Allocations[free].Replicas
-			free++
-		}
-		p := c.permitWorkload(i, wanted)
-		c.permitted[i] = p
-		if !c.held[i] && !p.allows(wanted) {
+	wanted := make([][][]int, len(c.fleet.Workloads))
+	for k, i := range c.planned {
+		wanted[i] = c.wanted.Plan.Allocations[k].Replicas
+	}
+	for i := range c.permitted {
+		c.permitted[i] = c.permitWorkload(i, wanted[i])
+		if !c.held[i] && !c.permitted[i].allows(wanted[i]) {
 			outside = true
-			c.explainPermission(i, wanted)
+			c.explainPermission(i, wanted[i])
 		}
 	}
 	return outside
@@ -204,13 +201,8 @@ func (c *cycle) planInside(engine lp.Engine) error {
 func (c *cycle) solveInside(engine lp.Engine) error {
 	inside := *c.free
 	inside.Workloads = append([]optimizer.Workload(nil), c.free.Workloads...)
-	free := 0
-	for i := range c.fleet.Workloads {
-		if c.held[i] {
-			continue
-		}
-		c.permitted[i].bound(&inside.Workloads[free])
-		free++
+	for k, i := range c.planned {
+		c.permitted[i].bound(&inside.Workloads[k])
 	}
 	result, err := c.solution(&inside, engine)
 	if err != nil {
@@ -264,15 +256,10 @@ func limit(v *optimizer.Variant, allowed *policy.Permission) {
 // among them, or 0.
 func (c *cycle) lessServed() (less []bool, priority int) {
 	less = make([]bool, len(c.fleet.Workloads))
-	free := 0
-	for i := range c.fleet.Workloads {
-		if c.held[i] {
-			continue
-		}
+	for k, i := range c.planned {
 		w := &c.fleet.Workloads[i]
-		unavoidable := max(c.wanted.Plan.Allocations[free].Unmet, c.slowness(i))
-		more := c.result.Plan.Allocations[free].Unmet - unavoidable
-		free++
+		unavoidable := max(c.wanted.Plan.Allocations[k].Unmet, c.slowness(i))
+		more := c.result.Plan.Allocations[k].Unmet - unavoidable
 		if more <= 1e-6*float64(w.ArrivalRate) {
 			continue
 		}
@@ -300,8 +287,8 @@ func (c *cycle) slowness(i int) float64 {
 
 // ignore drops what policies permit for some workloads.
 func (c *cycle) ignore(reason string, which func(i int) bool) {
-	for i := range c.permitted {
-		if !c.held[i] && which(i) {
+	for _, i := range c.planned {
+		if which(i) {
 			c.permitted[i].ignored = true
 		}
 	}

@@ -28,6 +28,7 @@ type cycle struct {
 	memory   Memory
 	fleet    Fleet // demand planned for in place of declared
 	held     []bool
+	planned  []int // those not held, in the order of free
 	// Only the loop observes: what is known, expected, permitted and remembered, by
 	// workload.
 	observations map[string]*Observation

@@ -117,11 +117,9 @@ func (c *cycle) freeRobustness() *optimizer.Robustness {
 	r.Scenarios = make([]optimizer.Scenario, len(c.robustness.Scenarios))
 	for s, scenario := range c.robustness.Scenarios {
 		r.Scenarios[s] = scenario
-		r.Scenarios[s].Demand = nil
-		for i, demand := range scenario.Demand {
-			if !c.held[i] {
-				r.Scenarios[s].Demand = append(r.Scenarios[s].Demand, demand)
-			}
+		r.Scenarios[s].Demand = make([]float64, len(c.planned))
+		for k, i := range c.planned {
+			r.Scenarios[s].Demand[k] = scenario.Demand[i]
 		}
 	}
 	return &r
@@ -149,17 +147,13 @@ func (c *cycle) planFor(demand []float64) {
 	}
 	c.fleet.Workloads = append([]Workload(nil), c.fleet.Workloads...)
 	changed := false
-	for i := range c.fleet.Workloads {
+	for k, i := range c.planned {
 		w := &c.fleet.Workloads[i]
-		if c.held[i] {
-			continue
-		}
-		if rate := queueing.Rate(demand[0]); rate != w.ArrivalRate {
+		if rate := queueing.Rate(demand[k]); rate != w.ArrivalRate {
 			c.step(w.QualifiedName(), fmt.Sprintf("%.4g requests/s", float64(w.ArrivalRate)),
 				fmt.Sprintf("%.4g requests/s", float64(rate)), c.plannedFor())
 			w.ArrivalRate, changed = rate, true
 		}
-		demand = demand[1:]
 	}
 	if changed {
 		c.problem = c.program()

@@ -128,20 +128,17 @@ func (c *cycle) adoptPolicies() {
 	if !c.loop() {
 		return
 	}
-	free := 0
 	for i := range c.decision.Plans {
 		plan := &c.decision.Plans[i]
 		plan.Expected = c.expected[i]
 		for j := range plan.Variants {
 			plan.Variants[j].Permitted = c.permitted[i].variants[j]
 		}
-		if c.held[i] {
-			continue
+	}
+	for k, i := range c.planned {
+		for j, wanted := range c.wanted.Plan.Allocations[k].Replicas {
+			c.decision.Plans[i].Variants[j].Wanted = sum(wanted)
 		}
-		for j, wanted := range c.wanted.Plan.Allocations[free].Replicas {
-			plan.Variants[j].Wanted = sum(wanted)
-		}
-		free++
 	}
 }
 

@@ -59,11 +59,10 @@ func (c *cycle) moves(p *optimizer.Problem, plan *optimizer.Solution) bool {
 
 // currentOfFree are the replicas now of the workloads that are not held.
 func (c *cycle) currentOfFree() [][][]int {
-	var free [][][]int
-	for i, replicas := range c.placed(c.problem).current() {
-		if !c.held[i] {
-			free = append(free, replicas)
-		}
+	current := c.placed(c.problem).current()
+	free := make([][][]int, len(c.planned))
+	for k, i := range c.planned {
+		free[k] = current[i]
 	}
 	return free
 }

@@ -59,12 +59,7 @@ func (e *Explanation) answer(c *cycle, engine lp.Engine) error {
 		e.LeftOut = []string{"everything else: a plan of the " + c.fleet.Objective.madeBy() + " is not proven"}
 		return nil
 	}
-	x := &explainer{Explanation: e, cycle: c, study: optimizer.NewStudy(c.free, c.solved, c.options(engine))}
-	for i, held := range c.held {
-		if !held {
-			x.free = append(x.free, i)
-		}
-	}
+	x := &explainer{Explanation: e, cycle: c, study: optimizer.NewStudy(c.free, c.solved, c.options(engine)), free: c.planned}
 	all := questions()
 	for i, q := range all {
 		err := q.ask(x)
