@@ -1,6 +1,6 @@
 package hpa
 
-import "strconv"
+import "github.com/poolwright/poolwright/policy"
 
 // Reason says why an autoscaler is in a condition. Its String is Kubernetes' own.
 type Reason int
@@ -52,7 +52,7 @@ const (
 	ScaleDownLimit
 )
 
-var reasons = [...]struct{ name, words string }{
+var reasons = policy.Words{
 	SucceededGetScale:                {"SucceededGetScale", "the number of replicas is known"},
 	ReadyForNewScale:                 {"ReadyForNewScale", "recent recommendations agree"},
 	ScaleUpStabilized:                {"ScaleUpStabilized", "recent recommendations were lower: growth waits until the stabilization window agrees"},
@@ -74,23 +74,11 @@ var reasons = [...]struct{ name, words string }{
 	ScaleDownLimit:                   {"ScaleDownLimit", "replicas may not shrink faster"},
 }
 
-func (r Reason) known() bool { return r > 0 && int(r) < len(reasons) }
-
 // String returns the reason as Kubernetes writes it into a condition.
-func (r Reason) String() string {
-	if !r.known() {
-		return "Reason(" + strconv.Itoa(int(r)) + ")"
-	}
-	return reasons[r].name
-}
+func (r Reason) String() string { return reasons.Name(int(r)) }
 
 // Text says in words what the reason means.
-func (r Reason) Text() string {
-	if !r.known() {
-		return r.String()
-	}
-	return reasons[r].words
-}
+func (r Reason) Text() string { return reasons.Text(int(r)) }
 
 // failed returns the reason for a metric that has a problem.
 func (s Source) failed() Reason {

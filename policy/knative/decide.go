@@ -1,10 +1,10 @@
 package knative
 
 import (
-	"fmt"
 	"math"
-	"strconv"
 	"time"
+
+	"github.com/poolwright/poolwright/policy"
 )
 
 // Decision is what the autoscaler does, and why.
@@ -22,15 +22,7 @@ type Decision struct {
 }
 
 // Step is one thing that made a number of replicas another.
-type Step struct {
-	Reason        Reason
-	Before, After int
-}
-
-// String says in words what happened.
-func (s Step) String() string {
-	return fmt.Sprintf("%d → %d: %s", s.Before, s.After, s.Reason.Text())
-}
+type Step = policy.Step[Reason]
 
 // Reason says why a number of replicas is what it is.
 type Reason int
@@ -53,7 +45,7 @@ const (
 	WithinBounds
 )
 
-var reasons = [...]struct{ name, words string }{
+var reasons = policy.Words{
 	NoLoad:           {"NoLoad", "no load is known: replicas stay as they are"},
 	StableAsked:      {"StableAsked", "it is what the mean of the stable window asks for"},
 	PanicAsked:       {"PanicAsked", "the mean of the panic window asks for more"},
@@ -63,32 +55,18 @@ var reasons = [...]struct{ name, words string }{
 	WithinBounds:     {"WithinBounds", "the minimum or the maximum binds"},
 }
 
-func (r Reason) known() bool { return r > 0 && int(r) < len(reasons) }
-
 // String returns the reason's name.
-func (r Reason) String() string {
-	if !r.known() {
-		return "Reason(" + strconv.Itoa(int(r)) + ")"
-	}
-	return reasons[r].name
-}
+func (r Reason) String() string { return reasons.Name(int(r)) }
 
 // Text says in words what the reason means.
-func (r Reason) Text() string {
-	if !r.known() {
-		return r.String()
-	}
-	return reasons[r].words
-}
+func (r Reason) Text() string { return reasons.Text(int(r)) }
 
 // Reason returns that of the last step, which is why Replicas are what they are.
 func (d *Decision) Reason() Reason { return d.Steps[len(d.Steps)-1].Reason }
 
 // then appends a step, unless it changed nothing.
 func (d *Decision) then(reason Reason, after int) {
-	if after != d.Replicas {
-		d.Steps = append(d.Steps, Step{Reason: reason, Before: d.Replicas, After: after})
-	}
+	d.Steps = policy.Then(d.Steps, reason, d.Replicas, after)
 	d.Replicas = after
 }
 

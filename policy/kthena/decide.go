@@ -1,8 +1,9 @@
 package kthena
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/poolwright/poolwright/policy"
 )
 
 // Decision is what the autoscaler does, and why.
@@ -21,24 +22,14 @@ type Decision struct {
 }
 
 // Step is one thing that made a number of replicas another.
-type Step struct {
-	Reason        Reason
-	Before, After int
-}
-
-// String says in words what happened.
-func (s Step) String() string {
-	return fmt.Sprintf("%d → %d: %s", s.Before, s.After, s.Reason.Text())
-}
+type Step = policy.Step[Reason]
 
 // Reason returns that of the last step, which is why Replicas are what they are.
 func (d *Decision) Reason() Reason { return d.Steps[len(d.Steps)-1].Reason }
 
 // then appends a step, unless it changed nothing.
 func (d *Decision) then(reason Reason, after int) {
-	if after != d.Replicas {
-		d.Steps = append(d.Steps, Step{Reason: reason, Before: d.Replicas, After: after})
-	}
+	d.Steps = policy.Then(d.Steps, reason, d.Replicas, after)
 	d.Replicas = after
 }
 

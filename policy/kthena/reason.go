@@ -1,6 +1,6 @@
 package kthena
 
-import "strconv"
+import "github.com/poolwright/poolwright/policy"
 
 // Reason says why a number of replicas is what it is.
 type Reason int
@@ -40,7 +40,7 @@ const (
 	WithinBounds
 )
 
-var reasons = [...]struct{ name, words string }{
+var reasons = policy.Words{
 	BelowMinimum:        {"BelowMinimum", "there are fewer than the minimum"},
 	AboveMaximum:        {"AboveMaximum", "there are more than the maximum"},
 	NoMetrics:           {"NoMetrics", "no metric is known: replicas stay as they are"},
@@ -57,20 +57,8 @@ var reasons = [...]struct{ name, words string }{
 	WithinBounds:        {"WithinBounds", "the minimum or the maximum binds"},
 }
 
-func (r Reason) known() bool { return r > 0 && int(r) < len(reasons) }
-
 // String returns the reason's name.
-func (r Reason) String() string {
-	if !r.known() {
-		return "Reason(" + strconv.Itoa(int(r)) + ")"
-	}
-	return reasons[r].name
-}
+func (r Reason) String() string { return reasons.Name(int(r)) }
 
 // Text says in words what the reason means.
-func (r Reason) Text() string {
-	if !r.known() {
-		return r.String()
-	}
-	return reasons[r].words
-}
+func (r Reason) Text() string { return reasons.Text(int(r)) }
