@@ -71,12 +71,17 @@ func additions(changes []planner.Change, add bool) []planner.Change {
 // variantName names a variant of the whole fleet.
 type variantName struct{ workload, variant string }
 
-func replicasOf(fleet *planner.Fleet) map[variantName]int {
+// replicasOf are the replicas of the workloads that change.
+func replicasOf(fleet *planner.Fleet, changing map[string]bool) map[variantName]int {
 	replicas := make(map[variantName]int)
 	for i := range fleet.Workloads {
 		w := &fleet.Workloads[i]
+		name := w.QualifiedName()
+		if !changing[name] {
+			continue
+		}
 		for j := range w.Variants {
-			replicas[variantName{w.QualifiedName(), w.Variants[j].Name}] = w.Variants[j].CurrentReplicas
+			replicas[variantName{name, w.Variants[j].Name}] = w.Variants[j].CurrentReplicas
 		}
 	}
 	return replicas
@@ -89,8 +94,12 @@ func revalidate(planned, fleet *planner.Fleet, pauses []planner.Pause, changes [
 	for _, p := range pauses {
 		paused[p.Workload] = true
 	}
-	now, moved := replicasOf(fleet), make(map[string]bool)
-	for name, was := range replicasOf(planned) {
+	changing := make(map[string]bool)
+	for i := range changes {
+		changing[changes[i].Workload] = true
+	}
+	now, moved := replicasOf(fleet, changing), make(map[string]bool)
+	for name, was := range replicasOf(planned, changing) {
 		if is, ok := now[name]; !ok || is != was {
 			moved[name.workload] = true
 		}
