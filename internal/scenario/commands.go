@@ -160,29 +160,24 @@ func (s *Script) runTrail(args []string) error {
 }
 
 func (s *Script) setDemand(name, value string) error {
-	w, err := s.workload(name)
-	if err != nil {
-		return err
-	}
-	w.demand, err = ParseDemand(value)
-	return err
+	return set(s, name, value, ParseDemand, func(w *workload) *Demand { return &w.demand })
 }
 
 func (s *Script) setWaiting(name, value string) error {
-	w, err := s.workload(name)
-	if err != nil {
-		return err
-	}
-	w.waiting, err = number(value)
-	return err
+	return set(s, name, value, number, func(w *workload) *float64 { return &w.waiting })
 }
 
 func (s *Script) setMetrics(name, value string) error {
+	return set(s, name, value, ParseMetrics, func(w *workload) *Metrics { return &w.metrics })
+}
+
+// set gives a field of a workload the value that a command has.
+func set[T any](s *Script, name, value string, parse func(string) (T, error), field func(*workload) *T) error {
 	w, err := s.workload(name)
 	if err != nil {
 		return err
 	}
-	w.metrics, err = ParseMetrics(value)
+	*field(w), err = parse(value)
 	return err
 }
 
