@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/command"
 )
 
 // options are what the command line asks for.
@@ -33,22 +35,12 @@ const (
 	reportHalf = "report"
 )
 
-// errMissed says that a target was missed; the targets have been listed.
-var errMissed = errors.New("a target is missed")
-
 func main() {
 	o, err := parse(os.Args[1:], os.Stderr)
 	if err == nil {
 		err = run(o, os.Stdout)
 	}
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, errMissed):
-		os.Exit(1)
-	default:
-		fmt.Fprintln(os.Stderr, "accuracy:", err)
-		os.Exit(2)
-	}
+	command.Exit("accuracy", err)
 }
 
 func parse(args []string, w io.Writer) (options, error) {
@@ -82,7 +74,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	return o, nil
 }
 
-// run makes the studies, shows them, and returns errMissed if a target was missed. It
+// run makes the studies, shows them, and returns command.ErrMissed if a target was missed. It
 // writes the document only if no study was left out.
 func run(o options, w io.Writer) error {
 	var studies []*study
@@ -127,7 +119,7 @@ func verdict(w io.Writer, studies []*study) error {
 	if err := show(w, "\nMissed:\n- %s\n", strings.Join(missed, "\n- ")); err != nil {
 		return err
 	}
-	return errMissed
+	return command.ErrMissed
 }
 
 func show(w io.Writer, format string, args ...any) error {

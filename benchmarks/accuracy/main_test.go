@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/poolwright/poolwright/benchmarks/internal/chart"
+	"github.com/poolwright/poolwright/benchmarks/internal/command"
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
 )
 
@@ -40,7 +41,7 @@ func TestWithoutThirdPartyDataStudiesAreLeftOut(t *testing.T) {
 func TestMissedTargetsAreListed(t *testing.T) {
 	var b strings.Builder
 	err := verdict(&b, []*study{{title: "A", targets: []target{{"x", 0.01, 0.02}, {"y", 0.03, 0.02}}}})
-	require.ErrorIs(t, err, errMissed)
+	require.ErrorIs(t, err, command.ErrMissed)
 	assert.Equal(t, "\nMissed:\n- A: y: 3.0 %, wanted ≤ 2.0 %\n", b.String())
 	assert.NoError(t, verdict(&b, []*study{{targets: []target{{"x", 0.01, 0.02}}}}))
 }

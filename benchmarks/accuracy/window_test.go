@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/poolwright/poolwright/benchmarks/internal/command"
 	"github.com/poolwright/poolwright/queueing"
 	"github.com/poolwright/poolwright/simulation/replica"
 )
@@ -103,9 +104,9 @@ func TestStressIsNotTargeted(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, deviations{0.1}, judged.ttft)
 	assert.Equal(t, deviations{0.2}, judged.itl)
-	points[1].err = errMissed
+	points[1].err = command.ErrMissed
 	_, err = targeted(points)
-	assert.ErrorIs(t, err, errMissed)
+	assert.ErrorIs(t, err, command.ErrMissed)
 }
 
 func TestTracesAreReadCompressed(t *testing.T) {

@@ -1,16 +1,14 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-)
 
-// errMissed says that a target was missed; the targets have been shown.
-var errMissed = errors.New("a target is missed")
+	"github.com/poolwright/poolwright/benchmarks/internal/command"
+)
 
 // options are what the command line asks for.
 type options struct {
@@ -25,14 +23,7 @@ func main() {
 	if err == nil {
 		err = run(o, os.Stdout)
 	}
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, errMissed):
-		os.Exit(1)
-	default:
-		fmt.Fprintln(os.Stderr, "forecast:", err)
-		os.Exit(2)
-	}
+	command.Exit("forecast", err)
 }
 
 func parse(args []string, w io.Writer) (options, error) {
@@ -65,7 +56,7 @@ func run(o options, w io.Writer) error {
 		}
 	}
 	if p.missed() {
-		return errMissed
+		return command.ErrMissed
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/command"
 )
 
 // options are what the command line asks for.
@@ -35,9 +37,6 @@ type options struct {
 	probe string
 }
 
-// errMissed says that a target was missed; the targets have been listed.
-var errMissed = errors.New("a target is missed")
-
 func main() {
 	// One core: nothing runs beside the solver.
 	runtime.GOMAXPROCS(1)
@@ -49,14 +48,7 @@ func main() {
 	default:
 		err = run(context.Background(), o, os.Stdout)
 	}
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, errMissed):
-		os.Exit(1)
-	default:
-		fmt.Fprintln(os.Stderr, "solver:", err)
-		os.Exit(2)
-	}
+	command.Exit("solver", err)
 }
 
 func parse(args []string, w io.Writer) (options, error) {
@@ -89,7 +81,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	return o, nil
 }
 
-// run measures, shows and writes. It returns errMissed if a target was missed and
+// run measures, shows and writes. It returns command.ErrMissed if a target was missed and
 // that counts.
 func run(ctx context.Context, o options, w io.Writer) error {
 	var page page
@@ -115,7 +107,7 @@ func run(ctx context.Context, o options, w io.Writer) error {
 		}
 	}
 	if o.strict && page.missed() > 0 {
-		return errMissed
+		return command.ErrMissed
 	}
 	return nil
 }

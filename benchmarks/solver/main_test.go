@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/poolwright/poolwright/benchmarks/internal/chart"
+	"github.com/poolwright/poolwright/benchmarks/internal/command"
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
 	"github.com/poolwright/poolwright/benchmarks/solver/internal/peer"
 	"github.com/poolwright/poolwright/internal/instance"
@@ -68,7 +69,7 @@ func TestMissedTargetsFailIfStrict(t *testing.T) {
 	o.limit = 0
 	require.NoError(t, run(t.Context(), o, io.Discard))
 	o.strict = true
-	assert.ErrorIs(t, run(t.Context(), o, io.Discard), errMissed)
+	assert.ErrorIs(t, run(t.Context(), o, io.Discard), command.ErrMissed)
 }
 
 func TestTargets(t *testing.T) {
