@@ -46,11 +46,19 @@ var layers = []layer{
 	// The loop, and what implements its interfaces.
 	{folder: "controller", may: pure},
 	{folder: "controller/ledger", may: slices.Concat(pure, []string{"controller", "internal/exact"})},
-	{folder: "actuator", may: slices.Concat(pure, []string{"controller"})},
+	{folder: "internal/kube"},
+	{folder: "internal/resource", may: pure},
+	{folder: "actuator", may: slices.Concat(pure, []string{"controller", "internal/kube", "internal/resource"})},
 	{folder: "metrics", may: slices.Concat(pure, []string{"controller"})},
 	{folder: "simulation", may: slices.Concat(pure, schema, []string{"controller", "simulation/replica"})},
 	{folder: "internal/scenario", may: slices.Concat(pure, schema, []string{"controller", "simulation"})},
 	{folder: "sources", may: slices.Concat(pure, schema, []string{"controller"})},
+	{folder: "sources/cluster", may: slices.Concat(pure, schema, []string{"controller", "internal/kube", "internal/resource", "sources/overlay"})},
+	{folder: "sources/kthena", may: slices.Concat(pure, []string{"internal/resource"})},
+	{folder: "sources/llmaz", may: slices.Concat(pure, []string{"internal/resource"})},
+	{folder: "sources/llmd", may: slices.Concat(pure, []string{"internal/resource"})},
+	{folder: "sources/overlay", may: slices.Concat(pure, schema, []string{"internal/resource"})},
+	{folder: "sources/plain", may: slices.Concat(pure, []string{"internal/resource"})},
 
 	// Ways in.
 	{folder: "web"},

@@ -1,0 +1,49 @@
+package kube_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/poolwright/poolwright/internal/kube"
+)
+
+const twoClusters = `
+apiVersion: v1
+kind: Config
+current-context: here
+clusters:
+- {name: a, cluster: {server: "https://127.0.0.1:1"}}
+- {name: b, cluster: {server: "https://127.0.0.1:2"}}
+contexts:
+- {name: here, context: {cluster: a}}
+- {name: there, context: {cluster: b}}
+`
+
+func TestLoad(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, os.WriteFile(file, []byte(twoClusters), 0o600))
+
+	r, err := kube.Load(kube.Config{Kubeconfig: file})
+	require.NoError(t, err)
+	require.Equal(t, "https://127.0.0.1:1", r.Host)
+	require.Equal(t, float32(100), r.QPS)
+	require.Equal(t, 200, r.Burst)
+
+	r, err = kube.Load(kube.Config{Kubeconfig: file, Context: "there", QPS: 7, Burst: 9})
+	require.NoError(t, err)
+	require.Equal(t, "https://127.0.0.1:2", r.Host)
+	require.Equal(t, float32(7), r.QPS)
+	require.Equal(t, 9, r.Burst)
+
+	client, err := kube.New(r)
+	require.NoError(t, err)
+	require.NotNil(t, client.Scales)
+
+	_, err = kube.Load(kube.Config{Kubeconfig: file, Context: "nowhere"})
+	require.ErrorContains(t, err, "kube: no cluster")
+	_, err = kube.Load(kube.Config{Kubeconfig: filepath.Join(t.TempDir(), "none")})
+	require.ErrorContains(t, err, "no such file")
+}

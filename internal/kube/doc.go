@@ -1,0 +1,2 @@
+// Package kube connects to a Kubernetes cluster.
+package kube

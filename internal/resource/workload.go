@@ -1,0 +1,87 @@
+package resource
+
+import (
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/poolwright/poolwright/planner"
+)
+
+// Reader reads workloads out of the objects of one ecosystem.
+type Reader interface {
+	// Kinds that Read and Patches look at.
+	Kinds() []schema.GroupKind
+	// Read returns what is declared, in the order of the objects, and what was skipped.
+	// Objects that are not valid are skipped; unknown fields are not looked at.
+	Read(v View) ([]Workload, []Skipped)
+	// Patches returns what is to be written about a workload that Read returned, once it
+	// is decided: nothing where all is written already.
+	Patches(v View, w *Workload, o *Outcome) []Patch
+}
+
+// Workload is what objects declare of a workload. What they leave open is completed by the
+// configuration (package sources/overlay).
+type Workload struct {
+	// Workload has its variants in Declared. What the objects do not say is zero: model,
+	// service class, priority, SLO and shape.
+	planner.Workload
+	Declared []Variant
+	// Object declares the workload: events and conditions are its.
+	Object Reference
+	// Mode is empty where the configuration decides.
+	Mode Mode
+	// TakeOver: other autoscalers of the targets are no reason to leave them alone.
+	TakeOver bool
+	Series   Series
+	// Conditions that reading found; the planner's come with its plan.
+	Conditions []Condition
+}
+
+// Variant is what objects declare of a variant.
+type Variant struct {
+	// Variant has no pools, and of its replicas only those asked for. What the objects do
+	// not say is zero: profile, capacity, devices, price.
+	planner.Variant
+	// Accelerator names the type of device; empty = that of the nodes that its pods run on.
+	Accelerator string
+	// Target is the object whose replicas are scaled; ScaleTarget names the same.
+	Target Reference
+	// Leaders select one pod of each replica, in the namespace of the target; nil = the
+	// pods of the target's selector.
+	Leaders labels.Selector
+}
+
+// Series says where a workload's metrics are.
+type Series struct {
+	// Engine as package metrics names it; empty = unknown.
+	Engine string
+	// Selector is label values of its series beside the namespace.
+	Selector map[string]string
+	// ModelLabel has the model's name; empty = the engine's own.
+	ModelLabel string
+	// Port and Path of each pod's own metrics; 0 and empty where pods are not scraped.
+	Port int
+	Path string
+}
+
+// Skipped is an object that could not be read.
+type Skipped struct {
+	Object Reference
+	// Reason is one word in the style of a condition's reason, Message a sentence.
+	Reason, Message string
+}
+
+// Mode is how far decisions about a workload are carried out.
+type Mode string
+
+// The modes.
+const (
+	// Apply writes the scale.
+	Apply Mode = "apply"
+	// Recommend publishes decisions, for others to carry out.
+	Recommend Mode = "recommend"
+	// DryRun asks the API server whether it would take the scale.
+	DryRun Mode = "dry-run"
+	// Off decides nothing; devices in use still count.
+	Off Mode = "off"
+)
