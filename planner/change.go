@@ -39,6 +39,9 @@ const (
 	Paused ConditionType = "Paused"
 	// DemandUnknown: there is no measurement to plan from, and replicas are held.
 	DemandUnknown ConditionType = "DemandUnknown"
+	// LengthsUnknown: the lengths of requests are neither declared nor measured, and replicas
+	// are held; but the first is added when requests arrive, so that there is something to measure.
+	LengthsUnknown ConditionType = "LengthsUnknown"
 	// DemandIncomplete: not all replicas report; nothing is taken away.
 	DemandIncomplete ConditionType = "DemandIncomplete"
 	// ExternalChange: somebody else changed replicas; they are held for one cycle.

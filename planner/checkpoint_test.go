@@ -23,6 +23,7 @@ func TestCheckpointRemembersAll(t *testing.T) {
 	f := contested()
 	f.Objective.RelativeGap = 0.05 // so that it matters where the search begins
 	f.Workloads[0].Variants[0] = profiled("h100", 0)
+	f.Workloads[0].Shape = queueing.Shape{} // so that lengths come from observations
 	for i, name := range []string{"hpa", "hpa with behavior", "kthena", "knative"} {
 		f.Workloads[i+1].Policy = policies()[name]
 	}
@@ -48,7 +49,8 @@ func observed(f *planner.Fleet, random *rand.Rand) []planner.Observation {
 		w := &f.Workloads[i]
 		o := planner.Observation{Workload: w.QualifiedName()}
 		if random.IntN(10) > 0 {
-			o.ArrivalRate = planner.Measurement{State: planner.Fresh, Value: float64(w.ArrivalRate) * (0.5 + random.Float64())}
+			o.ArrivalRate = rate(float64(w.ArrivalRate) * (0.5 + random.Float64()))
+			o.InputTokens, o.OutputTokens = rate(500*(0.5+random.Float64())), rate(200*(0.5+random.Float64()))
 		}
 		observations = append(observations, o)
 	}

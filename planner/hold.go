@@ -118,8 +118,8 @@ func (w *Workload) current() []int {
 	return counts
 }
 
-// raise adds replicas to held workloads up to their declared minimums, as far as the
-// pools have room.
+// raise adds replicas to held workloads up to their minimums, as far as the pools have
+// room.
 func (c *cycle) raise(p *optimizer.Problem, replicas [][][]int) {
 	var room *optimizer.Headroom
 	for i := range c.fleet.Workloads {
@@ -128,7 +128,7 @@ func (c *cycle) raise(p *optimizer.Problem, replicas [][][]int) {
 			continue
 		}
 		current := w.current()
-		for j, n := range c.fleet.floor(w) {
+		for j, n := range c.fleet.floor(w, max(w.MinReplicas, c.seen[i].least)) {
 			if n > current[j] && room == nil {
 				room = optimizer.NewHeadroom(physical(p))
 				occupy(room, replicas)
@@ -172,16 +172,16 @@ func physical(p *optimizer.Problem) *optimizer.Problem {
 	return &q
 }
 
-// floor is the number of replicas of each variant now, raised to declared minimums:
-// that of the workload by the variant whose replicas are cheapest.
-func (f *Fleet) floor(w *Workload) []int {
+// floor is the number of replicas of each variant now, raised to declared minimums, and to
+// the least of the workload by the variant whose replicas are cheapest.
+func (f *Fleet) floor(w *Workload, least int) []int {
 	counts := w.current()
 	total := 0
 	for j := range counts {
 		counts[j] = max(counts[j], w.Variants[j].MinReplicas)
 		total += counts[j]
 	}
-	for total < w.MinReplicas {
+	for total < least {
 		best := -1
 		for j := range counts {
 			v := &w.Variants[j]

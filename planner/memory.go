@@ -37,6 +37,8 @@ type WorkloadMemory struct {
 	// unless that is zero.
 	Inside   float64
 	InsideAt time.Time
+	// Lengths are nil where they are declared, or not known.
+	Lengths *Lengths
 	// At is the time of the last decision.
 	At       time.Time
 	Variants []VariantMemory

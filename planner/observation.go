@@ -17,6 +17,11 @@ type Observation struct {
 	CompletionRate Measurement
 	// Running and Waiting are requests in batches and in queues, in total.
 	Running, Waiting Measurement
+	// InputTokens and OutputTokens are mean lengths of the requests that ended, in tokens, and
+	// InputSCV and OutputSCV their squared coefficients of variation. They count where the
+	// workload declares no lengths. Incomplete are those of the replicas that report.
+	InputTokens, OutputTokens Measurement
+	InputSCV, OutputSCV       Measurement
 	// Variants are what replicas were seen to do; those left out were not observed.
 	Variants []VariantObservation
 }

@@ -22,6 +22,8 @@ type seen struct {
 	counted bool
 	// kept: replicas stay as they are, even below their minimums.
 	kept bool
+	// least replicas, where nothing but the lengths of requests is unknown.
+	least int
 }
 
 // observe is the stage that finds out what is known of each workload, and holds the
@@ -57,7 +59,7 @@ func (c *cycle) observeAll() {
 			c.step(w.QualifiedName(), fmt.Sprintf("%.4g requests/s", float64(w.ArrivalRate)),
 				fmt.Sprintf("%.4g requests/s", float64(s.rate)), s.reason)
 		}
-		c.holdUnknown(i)
+		c.holdUnknown(i, c.observeLengths(i))
 	}
 }
 
@@ -86,7 +88,7 @@ func (c *cycle) observeWorkload(i int) seen {
 	}
 	var s seen
 	running, waiting := o.Running.checked(), o.Waiting.checked()
-	if waiting.State == Fresh || waiting.State == Incomplete {
+	if waiting.usable() {
 		s.waiting = waiting.Value
 	}
 	s.inside, s.counted = running.Value+waiting.Value, running.State == Fresh && waiting.State == Fresh
@@ -131,16 +133,22 @@ const (
 )
 
 // checked is the measurement, invalid if its value can't be one.
-func (m Measurement) checked() Measurement {
-	if (m.State == Fresh || m.State == Incomplete) && !(m.Value >= 0 && m.Value <= mostMeasured) {
+func (m Measurement) checked() Measurement { return m.within(0, mostMeasured) }
+
+// within is the measurement, invalid if its value is outside of [low, high].
+func (m Measurement) within(low, high float64) Measurement {
+	if m.usable() && !(m.Value >= low && m.Value <= high) {
 		m.State = Invalid
 	}
 	return m
 }
 
+// usable tells whether the measurement has a value.
+func (m Measurement) usable() bool { return m.State == Fresh || m.State == Incomplete }
+
 // holdUnknown holds a workload that is paused, was changed by somebody else, or of
-// whose demand nothing is known; and remembers what was inside.
-func (c *cycle) holdUnknown(i int) {
+// whose demand or lengths nothing is known; and remembers what was inside.
+func (c *cycle) holdUnknown(i int, unknownLengths string) {
 	w, s, next := &c.fleet.Workloads[i], &c.seen[i], c.next[i]
 	name := w.QualifiedName()
 	switch pause, change := c.pauses[name], w.changedBySomebodyElse(next); {
@@ -151,6 +159,11 @@ func (c *cycle) holdUnknown(i int) {
 		c.hold(i, ExternalChange, change)
 	case !s.known:
 		c.hold(i, DemandUnknown, s.reason)
+	case unknownLengths != "":
+		if s.rate > 0 || s.waiting > 0 {
+			s.least = 1
+		}
+		c.hold(i, LengthsUnknown, unknownLengths)
 	case !s.complete:
 		c.condition(i, DemandIncomplete, s.reason)
 	}

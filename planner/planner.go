@@ -3,6 +3,7 @@ package planner
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/poolwright/poolwright/optimizer"
@@ -147,6 +148,9 @@ func size(c *cycle) error {
 	c.sizes, c.sustained, c.stations = make([][]Size, n), make([][]Size, n), make([][]*queueing.Station, n)
 	sizings, sizer := make([][][]int, n), newSizer()
 	for i := range c.fleet.Workloads {
+		if c.sustained[i] = c.unsized(i); c.sustained[i] != nil {
+			continue
+		}
 		if c.sustained[i] = c.lastSizes(i); c.sustained[i] == nil {
 			sizings[i] = sizer.add(&c.fleet.Workloads[i])
 		}
@@ -167,6 +171,16 @@ func size(c *cycle) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// unsized are the sizes of a workload that the loop holds as nobody knows the lengths of
+// its requests; nil for others.
+func (c *cycle) unsized(i int) []Size {
+	w := &c.fleet.Workloads[i]
+	if !c.loop() || !w.lengthless() {
+		return nil
+	}
+	return slices.Repeat([]Size{{Binding: "outputTokens", Reason: "the lengths of its requests are not known"}}, len(w.Variants))
 }
 
 // sizeWorkload takes the sizes of a workload's variants from the sizer.

@@ -80,9 +80,10 @@ func newWorld(t *testing.T, workloads int) *world {
 	return &world{Fluid: fluid, random: rand.New(rand.NewPCG(3, 4))}
 }
 
-// Fleet is sometimes short of devices.
+// Fleet is sometimes short of devices, and does not know the lengths of some requests.
 func (w *world) Fleet(ctx context.Context) (planner.Fleet, error) {
 	f, err := w.Fluid.Fleet(ctx)
+	f.Workloads[0].Shape = queueing.Shape{}
 	if w.Now().Hour() == 13 {
 		f.Pools = slices.Clone(f.Pools)
 		f.Pools[0].Capacity.Value /= 2
@@ -104,6 +105,10 @@ func (w *world) Observe(ctx context.Context, fleet planner.Fleet) ([]planner.Obs
 		case 2:
 			o.Waiting = planner.Measurement{State: planner.Fresh, Value: 30 * w.random.Float64()}
 		}
+	}
+	if w.random.IntN(10) > 0 {
+		observations[0].InputTokens = planner.Measurement{State: planner.Fresh, Value: 450 + 100*w.random.Float64()}
+		observations[0].OutputTokens = planner.Measurement{State: planner.Fresh, Value: 120 + 20*w.random.Float64()}
 	}
 	observations[0].Variants = []planner.VariantObservation{{Variant: "h100", Replica: calibration.Observation{
 		Window: 60, Rate: calibration.Of(1 + w.random.Float64()), Running: calibration.Of(4 + 2*w.random.Float64()),

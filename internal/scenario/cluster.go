@@ -11,6 +11,7 @@ import (
 	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
+	"github.com/poolwright/poolwright/queueing"
 )
 
 // DefaultTermination is how long a replica that was removed holds its devices: the
@@ -67,6 +68,8 @@ var (
 type workload struct {
 	demand  Demand
 	metrics Metrics
+	// lengths are those of requests, where the catalog does not know them.
+	lengths lengths
 	// waiting requests have found no replica yet.
 	waiting float64
 	// completed is the rate of completions since the last step, in requests/s.
@@ -85,10 +88,6 @@ func (c *Cluster) Now() time.Time { return c.now }
 // Declare replaces what the fleet declares. What is new has the replicas that it
 // declares, and they serve; what was there before keeps its own, and its demand.
 func (c *Cluster) Declare(fleet planner.Fleet) error {
-	sizes, err := planner.New(lp.Simplex()).Capacities(fleet)
-	if err != nil {
-		return err
-	}
 	lost := make([]int, len(fleet.Pools))
 	for p := range fleet.Pools {
 		if i := c.poolIndex(fleet.Pools[p].Name); i >= 0 {
@@ -106,11 +105,32 @@ func (c *Cluster) Declare(fleet planner.Fleet) error {
 		workloads[i].variants = make([]variant, len(w.Variants))
 		for j := range w.Variants {
 			workloads[i].variants[j] = c.declareVariant(old, &w.Variants[j])
-			workloads[i].variants[j].capacity = rate(&sizes[i][j])
 		}
+	}
+	if err := size(fleet, workloads); err != nil {
+		return err
 	}
 	c.fleet, c.lost, c.workloads = fleet, lost, workloads
 	c.settle()
+	return nil
+}
+
+// size finds what replicas complete.
+func size(fleet planner.Fleet, workloads []workload) error {
+	fleet.Workloads = slices.Clone(fleet.Workloads)
+	for i := range fleet.Workloads {
+		w := &fleet.Workloads[i]
+		w.Shape = workloads[i].lengths.shape(w.Shape)
+	}
+	sizes, err := planner.New(lp.Simplex()).Capacities(fleet)
+	if err != nil {
+		return err
+	}
+	for i := range workloads {
+		for j := range workloads[i].variants {
+			workloads[i].variants[j].capacity = rate(&sizes[i][j])
+		}
+	}
 	return nil
 }
 
@@ -249,6 +269,9 @@ func (c *Cluster) current() planner.Fleet {
 	fleet.Workloads = slices.Clone(fleet.Workloads)
 	for i := range fleet.Workloads {
 		w := &fleet.Workloads[i]
+		if c.workloads[i].lengths.undeclared() {
+			w.Shape = queueing.Shape{}
+		}
 		w.Variants = slices.Clone(w.Variants)
 		for j := range w.Variants {
 			v := &c.workloads[i].variants[j]

@@ -26,6 +26,7 @@ var commands = map[string]command{
 	"trail":       {"WORKLOAD", (*Script).runTrail},
 	"demand":      {"WORKLOAD=RATE…", each((*Script).setDemand)},
 	"waiting":     {"WORKLOAD=REQUESTS…", each((*Script).setWaiting)},
+	"lengths":     {"WORKLOAD=INPUT/OUTPUT|missing|declared…", each((*Script).setLengths)},
 	"metrics":     {"WORKLOAD=WHAT…", each((*Script).setMetrics)},
 	"profile":     {"WORKLOAD/VARIANT=declared|missing…", each((*Script).setProfile)},
 	"scale":       {"WORKLOAD/VARIANT=REPLICAS…", each((*Script).scale)},
@@ -165,6 +166,17 @@ func (s *Script) setDemand(name, value string) error {
 
 func (s *Script) setWaiting(name, value string) error {
 	return set(s, name, value, number, func(w *workload) *float64 { return &w.waiting })
+}
+
+func (s *Script) setLengths(name, value string) error {
+	w, err := s.workload(name)
+	if err != nil {
+		return err
+	}
+	if w.lengths, err = w.lengths.parse(value); err != nil {
+		return err
+	}
+	return size(s.cluster.fleet, s.cluster.workloads)
 }
 
 func (s *Script) setMetrics(name, value string) error {

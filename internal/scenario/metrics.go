@@ -76,18 +76,21 @@ func (c *Cluster) observe(i int) *planner.Observation {
 		return planner.Measurement{State: planner.Fresh, Value: value}
 	}
 	o := &planner.Observation{Workload: c.fleet.Workloads[i].QualifiedName()}
-	arrivals := w.demand.At(c.now)
+	arrivals, state := w.demand.At(c.now), planner.Fresh
 	switch w.metrics {
 	case Missing:
 		return nil
 	case Stale:
 		o.ArrivalRate = planner.Measurement{State: planner.Stale, Value: arrivals}
+		state = planner.Stale
 	case Invalid:
 		o.ArrivalRate = planner.Measurement{State: planner.Invalid, Value: -1}
+		state = planner.Invalid
 	case NaN:
 		o.ArrivalRate = fresh(math.NaN())
 	case Partial:
 		o.ArrivalRate = planner.Measurement{State: planner.Incomplete, Value: arrivals * reported}
+		state = planner.Incomplete
 	case Engine, All:
 		o.CompletionRate, o.Running, o.Waiting = fresh(w.completed), fresh(w.completed*secondsInside), fresh(w.waiting)
 		if w.metrics == All {
@@ -96,5 +99,6 @@ func (c *Cluster) observe(i int) *planner.Observation {
 	default:
 		o.ArrivalRate = fresh(arrivals)
 	}
+	w.lengths.observe(o, state, w.completed > 0)
 	return o
 }

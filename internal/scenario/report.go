@@ -74,7 +74,7 @@ func (s *Script) newConditions(d *planner.Decision) []string {
 
 // conditionTypes are all of them, in the order in which they are printed.
 var conditionTypes = []planner.ConditionType{
-	planner.Paused, planner.DemandUnknown, planner.DemandIncomplete, planner.ExternalChange,
+	planner.Paused, planner.DemandUnknown, planner.LengthsUnknown, planner.DemandIncomplete, planner.ExternalChange,
 	planner.ProfileMissing, planner.SLOInfeasible, planner.DemandUnmet, planner.Waiting,
 }
 

@@ -1,0 +1,148 @@
+package planner
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/poolwright/poolwright/queueing"
+)
+
+// Lengths are what is remembered of the lengths of a workload's requests, where the
+// workload declares none.
+type Lengths struct {
+	// Input and Output are mean lengths, in tokens, smoothed over a few minutes, and
+	// InputSCV and OutputSCV their squared coefficients of variation.
+	Input, Output       float64
+	InputSCV, OutputSCV float64
+	// At is the time of the last measurement that counted.
+	At time.Time
+	// Planned is the shape that the last plan was made for. It follows the lengths where they
+	// differ by lengthsTolerance.
+	Planned queueing.Shape
+}
+
+const (
+	// lengthsSmoothing is the time in which a change of lengths is followed by 63 %.
+	lengthsSmoothing = 2 * time.Minute
+	// lengthsTolerance is the relative change of a length from which on it is planned with:
+	// less changes no plan worth changing. Variation matters less, and is known less well.
+	lengthsTolerance   = 0.05
+	variationTolerance = 0.2
+	// defaultSCV is that of exponential lengths and of Poisson arrivals, where nothing is
+	// declared or measured.
+	defaultSCV = 1
+	// longestRequest, in tokens, and mostSCV are the most that is believed.
+	longestRequest = 1e8
+	mostSCV        = 1e3
+)
+
+// lengthless tells whether sizing a workload needs lengths of requests that it does not
+// declare.
+func (w *Workload) lengthless() bool {
+	if w.Shape.OutputTokens > 0 || len(w.Shapes) > 0 {
+		return false
+	}
+	for j := range w.Variants {
+		if w.Variants[j].Replica != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// observeLengths puts observed lengths in the place of declared ones, where there are
+// none. It returns why nothing is known of them; empty where something is.
+func (c *cycle) observeLengths(i int) (unknown string) {
+	w, next := &c.fleet.Workloads[i], c.next[i]
+	if !w.lengthless() {
+		next.Lengths = nil
+		return ""
+	}
+	o := c.observations[w.QualifiedName()]
+	if o == nil {
+		o = &Observation{}
+	}
+	lengths, reason := follow(next.Lengths, o, &w.Shape, c.snapshot.Now.UTC().Round(0))
+	if lengths == nil {
+		return reason
+	}
+	next.Lengths, w.Shape = lengths, lengths.Planned
+	c.step(w.QualifiedName(), "none declared", fmt.Sprintf("%.4g input and %.4g output tokens",
+		float64(w.Shape.InputTokens), float64(w.Shape.OutputTokens)), reason)
+	return ""
+}
+
+// follow updates lengths by what was observed: as it is where all replicas report, and
+// upwards only where some do. Otherwise they stay as they are. It says where they come
+// from, or why there are none.
+func follow(last *Lengths, o *Observation, declared *queueing.Shape, now time.Time) (*Lengths, string) {
+	input, output := o.InputTokens.within(0, longestRequest), o.OutputTokens.within(1, longestRequest)
+	if !input.usable() || !output.usable() {
+		bad := output.State
+		if output.usable() {
+			bad = input.State
+		}
+		if last == nil {
+			return nil, fmt.Sprintf("no lengths of requests are declared, and those measured are %v", bad)
+		}
+		return last, fmt.Sprintf("observed until %s; %v now", last.At.Format(time.DateTime), bad)
+	}
+	complete := input.State == Fresh && output.State == Fresh
+	next, reason := Lengths{At: now}, "observed"
+	if last == nil {
+		next.Input, next.Output = input.Value, output.Value
+		next.InputSCV, next.OutputSCV = orDefault(declared.InputSCV), orDefault(declared.OutputSCV)
+	} else {
+		next = *last
+		next.At = now
+		part := 1 - math.Exp(-max(0, now.Sub(last.At).Seconds())/lengthsSmoothing.Seconds())
+		smooth(&next.Input, input.Value, part, complete)
+		smooth(&next.Output, output.Value, part, complete)
+	}
+	if !complete {
+		reason = "observed, at least, as not all replicas report"
+	}
+	if m := o.InputSCV.within(0, mostSCV); m.State == Fresh {
+		next.InputSCV = m.Value
+	}
+	if m := o.OutputSCV.within(0, mostSCV); m.State == Fresh {
+		next.OutputSCV = m.Value
+	}
+	next.plan(declared)
+	return &next, reason
+}
+
+// orDefault is a declared variation, or the default where there is none.
+func orDefault(scv float64) float64 {
+	if scv > 0 {
+		return scv
+	}
+	return defaultSCV
+}
+
+// smooth moves a mean by a part of the way to what was observed; downwards only where
+// that is complete.
+func smooth(mean *float64, observed, part float64, complete bool) {
+	if observed >= *mean || complete {
+		*mean += part * (observed - *mean)
+	}
+}
+
+// plan takes the lengths over into the shape that is planned for, where they have moved.
+func (l *Lengths) plan(declared *queueing.Shape) {
+	p := &l.Planned
+	if p.OutputTokens > 0 &&
+		near(l.Input, float64(p.InputTokens), lengthsTolerance) && near(l.Output, float64(p.OutputTokens), lengthsTolerance) &&
+		near(l.InputSCV, p.InputSCV, variationTolerance) && near(l.OutputSCV, p.OutputSCV, variationTolerance) {
+		return
+	}
+	*p = *declared
+	p.InputTokens, p.OutputTokens = queueing.Tokens(l.Input), queueing.Tokens(l.Output)
+	p.InputSCV, p.OutputSCV, p.ArrivalSCV = l.InputSCV, l.OutputSCV, orDefault(declared.ArrivalSCV)
+}
+
+// near tells whether a value differs from another by less than a share of that.
+func near(value, from, tolerance float64) bool {
+	return value == from || math.Abs(value-from) < tolerance*from
+}
