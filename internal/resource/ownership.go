@@ -1,0 +1,298 @@
+package resource
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// FieldManager is the name under which the fields that Poolwright writes are owned. It is
+// the same for every process of an installation: a leader takes over what the last one wrote.
+const FieldManager = "poolwright"
+
+// Kinds of autoscalers that are looked for.
+var (
+	hpaKind          = schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
+	scaledObjectKind = schema.GroupKind{Group: "keda.sh", Kind: "ScaledObject"}
+	bindingKind      = schema.GroupKind{Group: "workload.serving.volcano.sh", Kind: "AutoscalingPolicyBinding"}
+)
+
+// OwnershipKinds are the kinds that [NewOwnership] looks at, beside those of the targets
+// and of what lies between a target and its pods.
+func OwnershipKinds() []schema.GroupKind {
+	return []schema.GroupKind{hpaKind, scaledObjectKind, bindingKind}
+}
+
+// Self is how this installation is known to others.
+type Self struct {
+	// FieldManager as others see it; empty = [FieldManager].
+	FieldManager string
+	// ScalerAddresses are the hosts under which KEDA reaches our external scaler: the name
+	// of the service, alone or with what follows it.
+	ScalerAddresses []string
+}
+
+// Ownership knows who else scales the objects of a cluster.
+type Ownership struct {
+	view View
+	self Self
+	now  time.Time
+	// scaled are the autoscalers of exactly an object, within those of it or of anything
+	// that it controls.
+	scaled, within map[objectName][]Reference
+}
+
+// objectName names an object whatever its version.
+type objectName struct {
+	schema.GroupKind
+	namespace, name string
+}
+
+func (r Reference) objectName() objectName {
+	return objectName{r.GroupKind(), r.Namespace, r.Name}
+}
+
+// NewOwnership finds the autoscalers of a cluster: HorizontalPodAutoscalers, KEDA's
+// ScaledObjects and Kthena's AutoscalingPolicyBindings. A ScaledObject all of whose
+// triggers ask this installation, and the HorizontalPodAutoscaler that it made, are none.
+func NewOwnership(v View, self Self, now time.Time) *Ownership {
+	if self.FieldManager == "" {
+		self.FieldManager = FieldManager
+	}
+	o := &Ownership{view: v, self: self, now: now, scaled: make(map[objectName][]Reference), within: make(map[objectName][]Reference)}
+	for _, hpa := range v.List(hpaKind) {
+		if !o.madeByOurs(hpa) {
+			o.add(hpa, targetOf(hpa, "scaleTargetRef", schema.GroupVersionKind{}))
+		}
+	}
+	for _, scaled := range v.List(scaledObjectKind) {
+		if !o.asksUs(scaled) {
+			o.add(scaled, targetOf(scaled, "scaleTargetRef", schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}))
+		}
+	}
+	for _, binding := range v.List(bindingKind) {
+		for _, target := range bindingTargets(binding) {
+			o.add(binding, target)
+		}
+	}
+	return o
+}
+
+// add enters an autoscaler of a target.
+func (o *Ownership) add(autoscaler *unstructured.Unstructured, target Reference) {
+	if target.Name == "" {
+		return
+	}
+	by := ReferenceTo(autoscaler)
+	o.scaled[target.objectName()] = append(o.scaled[target.objectName()], by)
+	for _, r := range Lineage(o.view, target) {
+		o.within[r.objectName()] = append(o.within[r.objectName()], by)
+	}
+}
+
+// Owners returns in words who else scales a target, anything that it controls or anything
+// that controls it, in a stable order; none = nobody. The object that declares the
+// workload, which asks us to scale, is left out.
+func (o *Ownership) Owners(target, declared Reference) []string {
+	var owners []Reference
+	add := func(found []Reference) {
+		for _, by := range found {
+			if by.objectName() != declared.objectName() && !slices.Contains(owners, by) {
+				owners = append(owners, by)
+			}
+		}
+	}
+	add(o.within[target.objectName()])
+	for _, ancestor := range Lineage(o.view, target)[1:] {
+		add(o.scaled[ancestor.objectName()])
+	}
+	slices.SortFunc(owners, Reference.Compare)
+	var words []string
+	for _, r := range owners {
+		words = append(words, r.String())
+	}
+	if writer := o.writer(target); writer != "" {
+		words = append(words, writer)
+	}
+	return words
+}
+
+// Lineage is an object, what controls it, and so on to the top. What the view does not have
+// ends it.
+func Lineage(v View, r Reference) []Reference {
+	lineage := []Reference{r}
+	for range mostGenerations {
+		object, ok := v.Get(r.GroupKind(), r.Namespace, r.Name)
+		if !ok {
+			break
+		}
+		controller, ok := controllerOf(object)
+		if !ok {
+			break
+		}
+		r = controller
+		lineage = append(lineage, r)
+	}
+	return lineage
+}
+
+// mostGenerations ends walks along owner references that run in circles.
+const mostGenerations = 16
+
+func controllerOf(object *unstructured.Unstructured) (Reference, bool) {
+	for _, o := range object.GetOwnerReferences() {
+		if o.Controller != nil && *o.Controller {
+			return Reference{
+				GroupVersionKind: schema.FromAPIVersionAndKind(o.APIVersion, o.Kind),
+				Namespace:        object.GetNamespace(), Name: o.Name, UID: o.UID,
+			}, true
+		}
+	}
+	return Reference{}, false
+}
+
+// TopOwner is the highest object in the lineage of a target whose kind can be scaled, as it
+// is in the view: what is written to those below it would be reverted. It is the target
+// itself where none is higher.
+func TopOwner(v View, target Reference, scalable func(schema.GroupKind) bool) Reference {
+	top := target
+	for _, r := range Lineage(v, target) {
+		object, ok := v.Get(r.GroupKind(), r.Namespace, r.Name)
+		if ok && scalable(r.GroupKind()) && (r.UID == "" || r.UID == object.GetUID()) {
+			top = ReferenceTo(object)
+		}
+	}
+	return top
+}
+
+// targetOf reads a reference to a target out of the spec of an autoscaler.
+func targetOf(object *unstructured.Unstructured, field string, kind schema.GroupVersionKind) Reference {
+	ref, _, _ := unstructured.NestedMap(object.Object, "spec", field)
+	return referenceIn(ref, object.GetNamespace(), kind)
+}
+
+func referenceIn(ref map[string]any, namespace string, kind schema.GroupVersionKind) Reference {
+	r := Reference{GroupVersionKind: kind, Namespace: namespace}
+	r.Name, _, _ = unstructured.NestedString(ref, "name")
+	k, _, _ := unstructured.NestedString(ref, "kind")
+	apiVersion, _, _ := unstructured.NestedString(ref, "apiVersion")
+	if k != "" {
+		r.Kind = k
+	}
+	if apiVersion != "" {
+		r.GroupVersionKind = schema.FromAPIVersionAndKind(apiVersion, r.Kind)
+	}
+	if ns, _, _ := unstructured.NestedString(ref, "namespace"); ns != "" {
+		r.Namespace = ns
+	}
+	return r
+}
+
+// bindingTargets are the targets of a binding of Kthena, wherever its generation has them.
+func bindingTargets(binding *unstructured.Unstructured) []Reference {
+	kind := schema.GroupVersionKind{Group: bindingKind.Group, Version: binding.GroupVersionKind().Version, Kind: "ModelServing"}
+	var targets []Reference
+	target := func(holder map[string]any) {
+		ref, ok, _ := unstructured.NestedMap(holder, "target", "targetRef")
+		if ok {
+			targets = append(targets, referenceIn(ref, binding.GetNamespace(), kind))
+		}
+	}
+	for _, field := range []string{"scalingConfiguration", "homogeneousTarget"} {
+		holder, _, _ := unstructured.NestedMap(binding.Object, "spec", field)
+		target(holder)
+	}
+	for _, field := range []string{"optimizerConfiguration", "heterogeneousTarget"} {
+		params, _, _ := unstructured.NestedSlice(binding.Object, "spec", field, "params")
+		for _, p := range params {
+			if holder, ok := p.(map[string]any); ok {
+				target(holder)
+			}
+		}
+	}
+	return targets
+}
+
+// madeByOurs tells whether an HPA belongs to a ScaledObject that asks us.
+func (o *Ownership) madeByOurs(hpa *unstructured.Unstructured) bool {
+	by, ok := controllerOf(hpa)
+	if !ok || by.GroupKind() != scaledObjectKind {
+		return false
+	}
+	scaled, ok := o.view.Get(scaledObjectKind, by.Namespace, by.Name)
+	return ok && o.asksUs(scaled)
+}
+
+// asksUs tells whether all triggers of a ScaledObject ask our external scaler: with another
+// beside it the larger of two answers counts, which is not ours.
+func (o *Ownership) asksUs(scaled *unstructured.Unstructured) bool {
+	triggers, _, _ := unstructured.NestedSlice(scaled.Object, "spec", "triggers")
+	for _, t := range triggers {
+		trigger, _ := t.(map[string]any)
+		kind, _, _ := unstructured.NestedString(trigger, "type")
+		address, _, _ := unstructured.NestedString(trigger, "metadata", "scalerAddress")
+		if kind != "external" && kind != "external-push" || !o.self.at(address) {
+			return false
+		}
+	}
+	return len(triggers) > 0
+}
+
+// at tells whether an address is one of ours. The domain of the cluster may be left out.
+func (s *Self) at(address string) bool {
+	_, rest, found := strings.Cut(address, "://")
+	if found {
+		address = strings.TrimLeft(rest, "/")
+	}
+	host := address
+	if h, _, err := net.SplitHostPort(address); err == nil {
+		host = h
+	}
+	return slices.ContainsFunc(s.ScalerAddresses, func(ours string) bool {
+		return ours != "" && (host == ours || strings.HasPrefix(host, ours+"."))
+	})
+}
+
+// memoryOfWriters is how long somebody who scaled a target counts as scaling it.
+const memoryOfWriters = 10 * time.Minute
+
+// writer says who else wrote the scale of a target lately, if that is not somebody whom the
+// objects name anyway. People use kubectl; what they do is a change, not a claim.
+func (o *Ownership) writer(target Reference) string {
+	object, ok := o.view.Get(target.GroupKind(), target.Namespace, target.Name)
+	if !ok {
+		return ""
+	}
+	for _, f := range object.GetManagedFields() {
+		if f.Subresource != "scale" || f.Time == nil || f.FieldsV1 == nil || o.now.Sub(f.Time.Time) > memoryOfWriters {
+			continue
+		}
+		if f.Manager == o.self.FieldManager || namedElsewhere(f.Manager) || !ownsReplicas(f.FieldsV1.Raw) {
+			continue
+		}
+		return fmt.Sprintf("%s, which wrote the scale at %s", f.Manager, f.Time.UTC().Format(time.TimeOnly))
+	}
+	return ""
+}
+
+// namedElsewhere are managers that write for an autoscaler with an object, or for a person.
+func namedElsewhere(manager string) bool {
+	return manager == "kube-controller-manager" || strings.HasPrefix(manager, "keda") || strings.HasPrefix(manager, "kubectl")
+}
+
+func ownsReplicas(fields []byte) bool {
+	var owned struct {
+		Spec map[string]json.RawMessage `json:"f:spec"`
+	}
+	if json.Unmarshal(fields, &owned) != nil {
+		return false
+	}
+	_, ok := owned.Spec["f:replicas"]
+	return ok
+}
