@@ -134,14 +134,14 @@ first-run: build $(TOOLS)/.done ## check what the README promises of the first r
 	tools/first-run.sh bin/poolwright
 
 .PHONY: test-fuzz
-test-fuzz: ## fuzz each parser for FUZZTIME (1m), everything else for 10s
-	tools/fuzz.sh 10s $(FUZZTIME)
+test-fuzz: ## fuzz each parser for FUZZTIME (1m)
+	tools/fuzz.sh parsers $(FUZZTIME)
 
 .PHONY: fuzz
 fuzz: ## fuzz everything for FUZZTIME (10m) each
 fuzz: FUZZTIME := $(if $(filter file,$(origin FUZZTIME)),10m,$(FUZZTIME))
 fuzz:
-	tools/fuzz.sh $(FUZZTIME) $(FUZZTIME)
+	tools/fuzz.sh all $(FUZZTIME)
 
 .PHONY: bench
 bench: ## run the benchmarks

@@ -92,6 +92,11 @@ func (t *Tandem) pair(c *TandemCapacity, limits []Limit) {
 	}
 	c.PrefillRate = Rate(both.rate * prefill.rate)
 	c.DecodeRate = Rate(both.rate * decode.rate / t.decodeReplicas)
+	if c.PrefillRate == 0 || c.DecodeRate == 0 {
+		// Limits that only just hold at all may fail here by a rounding error. The
+		// deployment as it is makes a pair that holds them.
+		c.PrefillRate, c.DecodeRate = c.Rate/Rate(t.prefillReplicas), c.Rate/Rate(t.decodeReplicas)
+	}
 	if t.decoding == 0 {
 		c.DecodeRate = Rate(math.Inf(1))
 	}

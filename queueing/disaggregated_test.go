@@ -239,3 +239,29 @@ func FuzzTandem(f *testing.F) {
 		}
 	})
 }
+
+// A limit at the best value that there is holds at rates that rounding hardly tells from
+// none.
+func TestTandemAtTheEdge(t *testing.T) {
+	for _, shape := range []queueing.Shape{exampleShape, {InputTokens: 300, OutputTokens: 7, InputSCV: 2, OutputSCV: 0.5, ArrivalSCV: 3}} {
+		pair := tandem(t, exampleDisaggregated, shape)
+		for m := queueing.TTFT; m <= queueing.E2E; m++ {
+			for _, quantile := range []float64{0, 0.5, 0.95} {
+				limit := queueing.Limit{Metric: m, Quantile: quantile, Value: 1e-9}
+				c, err := pair.Capacity(queueing.SLO{Limits: []queueing.Limit{limit}})
+				require.NoError(t, err)
+				require.False(t, c.Feasible)
+				for exponent := -52; exponent < -20; exponent++ {
+					for _, step := range []float64{-1.9, -1.4, -1, 0, 1, 1.3, 1.6} {
+						limit.Value = c.Best * (1 + math.Ldexp(step, exponent))
+						c, err := pair.Capacity(queueing.SLO{Limits: []queueing.Limit{limit}})
+						require.NoError(t, err)
+						requireNumbers(t, float64(c.Rate), float64(c.PrefillRate), float64(c.DecodeRate), c.Ratio, c.Best)
+						require.Equal(t, c.Feasible, c.Rate > 0)
+						require.Equal(t, c.Feasible, c.Ratio > 0)
+					}
+				}
+			}
+		}
+	}
+}
