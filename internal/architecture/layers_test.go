@@ -48,6 +48,7 @@ var layers = []layer{
 	{folder: "controller/ledger", may: slices.Concat(pure, []string{"controller", "internal/exact"})},
 	{folder: "internal/kube"},
 	{folder: "internal/resource", may: pure},
+	{folder: "internal/resource/resourcetest", may: []string{"internal/resource"}},
 	{folder: "actuator", may: slices.Concat(pure, []string{"controller", "internal/kube", "internal/resource"})},
 	{folder: "metrics", may: slices.Concat(pure, []string{"controller"})},
 	{folder: "simulation", may: slices.Concat(pure, schema, []string{"controller", "simulation/replica"})},

@@ -44,8 +44,11 @@ type Variant struct {
 	planner.Variant
 	// Accelerator names the type of device; empty = that of the nodes that its pods run on.
 	Accelerator string
-	// Target is the object whose replicas are scaled; ScaleTarget names the same.
+	// Target is the object whose replicas are scaled; ScaleTarget names the same. Without
+	// one the variant has no replicas, and is only compared with the others.
 	Target Reference
+	// Object declares the variant, where several objects declare the workload.
+	Object Reference
 	// Leaders select one pod of each replica, in the namespace of the target; nil = the
 	// pods of the target's selector.
 	Leaders labels.Selector
