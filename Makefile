@@ -5,7 +5,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-MODULES := . benchmarks tools tools/lint
+MODULES := . benchmarks test/controlplane tools tools/lint
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 FUZZTIME ?= 1m
 
@@ -27,6 +27,7 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/poolwright
 key = $(shell { go version; cat $(1)/go.mod $(1)/go.sum; } | sha256sum | cut -c1-16)
 TOOLS := $(CACHE)/tools-$(call key,tools)
 LINT := $(CACHE)/lint-$(call key,tools/lint)
+CONTROLPLANE := $(CACHE)/controlplane-$(call key,test/controlplane)
 export PATH := $(TOOLS):$(LINT):$(PATH)
 
 .PHONY: help
@@ -75,10 +76,10 @@ format-fix: $(TOOLS)/.done ## format Go and .proto files
 .PHONY: lint
 lint: $(TOOLS)/.done $(LINT)/.done ## run go vet, golangci-lint and buf lint
 	buf lint
-	CGO_ENABLED=0 go vet ./...
+	CGO_ENABLED=0 go vet -tags e2e ./...
 	go -C tools vet ./...
 	CGO_ENABLED=0 go -C benchmarks vet -tags peers ./...
-	CGO_ENABLED=0 golangci-lint run ./...
+	CGO_ENABLED=0 golangci-lint run --build-tags e2e ./...
 	cd benchmarks && CGO_ENABLED=0 golangci-lint run --build-tags peers ./...
 	@if $(HAVE_CLP); then \
 	  set -x; CGO_ENABLED=1 go vet -tags clp ./...; \
@@ -171,6 +172,21 @@ accuracy: ## measure the model's accuracy; fails when a target is missed; writes
 bench-forecast: ## measure predictions of demand; fails when a target is missed; writes docs/forecast-accuracy.md where DATA (../shared/data) exists
 	go -C benchmarks run ./forecast -data "$(abspath $(DATA))" -docs ../docs
 
+# Packages with tests that need a control plane. Their processes want the machine for
+# themselves.
+E2E_PACKAGES = $(sort $(dir $(shell git grep -l --untracked '^//go:build e2e' -- '*_test.go')))
+
+.PHONY: e2e
+e2e: build controlplane ## run the tests that need a Kubernetes control plane
+	CGO_ENABLED=0 go test -tags e2e -count 1 -p 1 -timeout 30m $(addprefix ./,$(E2E_PACKAGES))
+
+.PHONY: controlplane
+controlplane: setup-prometheus $(CONTROLPLANE)/.done ## build the programs of a Kubernetes control plane, for tests (10 min, then kept)
+
+.PHONY: controlplane-folder
+controlplane-folder:
+	@echo $(CONTROLPLANE)
+
 .PHONY: clean
 clean: ## remove what was built here
 	rm -rf bin
@@ -183,4 +199,18 @@ $(TOOLS)/.done:
 $(LINT)/.done:
 	mkdir -p $(@D)
 	CGO_ENABLED=0 go -C tools/lint build -trimpath -buildvcs=false -ldflags='-s -w' -o $(@D)/ tool
+	touch $@
+
+# kubectl and the servers say their version where this is set; some clients ask for it.
+KUBERNETES = $(shell awk '$$1 == "k8s.io/kubernetes" { print $$2 }' test/controlplane/go.mod)
+KUBERNETES_FLAGS = -s -w \
+	-X k8s.io/component-base/version.gitVersion=$(KUBERNETES) \
+	-X k8s.io/component-base/version.gitMajor=$(word 1,$(subst ., ,$(KUBERNETES:v%=%))) \
+	-X k8s.io/component-base/version.gitMinor=$(word 2,$(subst ., ,$(KUBERNETES:v%=%)))
+
+$(CONTROLPLANE)/.done:
+	mkdir -p $(@D)
+	CGO_ENABLED=0 go -C test/controlplane build -trimpath -buildvcs=false -ldflags='-s -w' -o $(@D)/etcd go.etcd.io/etcd/server/v3
+	CGO_ENABLED=0 go -C test/controlplane build -trimpath -buildvcs=false -ldflags='$(KUBERNETES_FLAGS)' -o $(@D)/ \
+	  k8s.io/kubernetes/cmd/{kube-apiserver,kube-controller-manager,kube-scheduler,kubectl} sigs.k8s.io/kwok/cmd/kwok
 	touch $@

@@ -12,6 +12,9 @@ import (
 
 const dependencies = "docs/dependencies.md"
 
+// toolModules are the go.mod files that only require tools.
+var toolModules = []string{"test/controlplane/go.mod", "tools/go.mod", "tools/lint/go.mod"}
+
 // requirement is one line of a go.mod file's require blocks.
 type requirement struct {
 	module, version string
@@ -60,7 +63,7 @@ func TestEveryDependencyHasAReason(t *testing.T) {
 			assert.Contains(t, documented, "| `"+r.module+"` |", "%s: no reason for %s", dependencies, r.module)
 		}
 	}
-	for _, name := range []string{"tools/go.mod", "tools/lint/go.mod"} {
+	for _, name := range toolModules {
 		for _, tool := range tools(t, name) {
 			assert.Contains(t, documented, "| `"+tool+"` |", "%s: no reason for %s of %s", dependencies, tool, name)
 		}
@@ -69,12 +72,12 @@ func TestEveryDependencyHasAReason(t *testing.T) {
 
 func TestEveryReasonHasADependency(t *testing.T) {
 	present := map[string]bool{}
-	for _, name := range []string{"go.mod", "tools/go.mod", "tools/lint/go.mod"} {
+	for _, name := range append([]string{"go.mod"}, toolModules...) {
 		for _, r := range requirements(t, name) {
 			present[r.module] = true
 		}
 	}
-	for _, name := range []string{"tools/go.mod", "tools/lint/go.mod"} {
+	for _, name := range toolModules {
 		for _, tool := range tools(t, name) {
 			present[tool] = true
 		}

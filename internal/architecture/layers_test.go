@@ -74,6 +74,7 @@ var layers = []layer{
 	{folder: "examples/generate", may: schema},
 	{folder: "examples/samples", may: []string{"queueing", "simulation/replica"}},
 	{folder: "internal/architecture"},
+	{folder: "internal/controlplane"},
 }
 
 func layerOf(folder string) (layer, bool) {

@@ -1,0 +1,159 @@
+//go:build e2e && linux
+
+package controlplane_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/poolwright/poolwright/internal/controlplane"
+)
+
+const (
+	patience = 60 * time.Second
+	tick     = 50 * time.Millisecond
+)
+
+// server is a Deployment of pods of one device each.
+func server(name string, replicas int32, annotations map[string]string) *appsv1.Deployment {
+	labels := map[string]string{"app": name}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &replicas,
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: annotations},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{
+					Name: "engine", Image: "engine",
+					Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{controlplane.DeviceResource: resource.MustParse("1")}},
+				}}},
+			},
+		},
+	}
+}
+
+func pods(t *testing.T, client kubernetes.Interface) []corev1.Pod {
+	t.Helper()
+	list, err := client.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	return list.Items
+}
+
+func condition(p *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
+	for i := range p.Status.Conditions {
+		if p.Status.Conditions[i].Type == kind {
+			return &p.Status.Conditions[i]
+		}
+	}
+	return &corev1.PodCondition{}
+}
+
+func ready(pods []corev1.Pod) (n int) {
+	for i := range pods {
+		if condition(&pods[i], corev1.PodReady).Status == corev1.ConditionTrue {
+			n++
+		}
+	}
+	return n
+}
+
+func TestControlPlane(t *testing.T) {
+	cluster := controlplane.New(t, controlplane.Config{})
+	require.NoError(t, cluster.AddNodes(t.Context(), controlplane.GPUNode("h100-0", "NVIDIA-H100-80GB-HBM3", 8)))
+	client := kubernetes.NewForConfigOrDie(cluster.Admin())
+
+	t.Run("nodes have as many pods as devices", func(t *testing.T) {
+		_, err := client.AppsV1().Deployments("default").Create(t.Context(), server("big", 12, nil), metav1.CreateOptions{})
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return ready(pods(t, client)) == 8 }, patience, tick)
+		pending := 0
+		for _, p := range pods(t, client) {
+			if p.Status.Phase == corev1.PodPending {
+				assert.Contains(t, condition(&p, corev1.PodScheduled).Message, "Insufficient nvidia.com/gpu")
+				pending++
+			} else {
+				assert.Regexp(t, `^127\.`, p.Status.PodIP)
+			}
+		}
+		assert.Equal(t, 4, pending)
+	})
+
+	t.Run("the API server can be away", func(t *testing.T) {
+		cluster.APIServer.Stop()
+		_, err := client.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
+		require.Error(t, err)
+		require.NoError(t, cluster.APIServer.Start(t.Context()))
+		assert.Len(t, pods(t, client), 12)
+		_, err = cluster.Kubectl(t.Context(), "scale", "deployment/big", "--replicas=0")
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return len(pods(t, client)) == 0 }, patience, tick)
+	})
+
+	t.Run("models take time to load", func(t *testing.T) {
+		annotations := map[string]string{controlplane.LoadTimeAnnotation: "2s"}
+		_, err := client.AppsV1().Deployments("default").Create(t.Context(), server("slow", 1, annotations), metav1.CreateOptions{})
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return ready(pods(t, client)) == 1 }, patience, tick)
+		p := pods(t, client)[0]
+		took := condition(&p, corev1.PodReady).LastTransitionTime.Sub(p.Status.StartTime.Time)
+		assert.GreaterOrEqual(t, took, 2*time.Second)
+	})
+
+	t.Run("a pod that is made unready stays so", func(t *testing.T) {
+		p := pods(t, client)[0]
+		*condition(&p, corev1.PodReady) = corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "Broken"}
+		_, err := client.CoreV1().Pods("default").UpdateStatus(t.Context(), &p, metav1.UpdateOptions{})
+		require.NoError(t, err)
+		require.Never(t, func() bool { return ready(pods(t, client)) != 0 }, 3*time.Second, tick)
+	})
+
+	t.Run("a service account has no rights of its own", func(t *testing.T) {
+		_, err := cluster.Kubectl(t.Context(), "create", "serviceaccount", "reader")
+		require.NoError(t, err)
+		account, err := cluster.ServiceAccount(t.Context(), "default", "reader")
+		require.NoError(t, err)
+		_, err = kubernetes.NewForConfigOrDie(account).CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
+		assert.True(t, apierrors.IsForbidden(err), "%v", err)
+	})
+}
+
+// Nothing is left of a control plane that did not start.
+func TestFailedStart(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := controlplane.Start(ctx, controlplane.Config{})
+	require.ErrorIs(t, err, context.Canceled)
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), "*"))
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+func TestStopEndsProcesses(t *testing.T) {
+	cluster, err := controlplane.Start(t.Context(), controlplane.Config{})
+	require.NoError(t, err)
+	var processes []int
+	for _, c := range []*controlplane.Component{
+		cluster.Etcd, cluster.APIServer, cluster.ControllerManager, cluster.Scheduler, cluster.Kwok, cluster.Prometheus,
+	} {
+		processes = append(processes, c.PID())
+	}
+	require.NoError(t, cluster.Stop())
+	for _, pid := range processes {
+		assert.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH)
+	}
+}
