@@ -1,0 +1,98 @@
+package resource
+
+import (
+	"reflect"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// ConditionDomain begins the types of conditions that Poolwright adds to those which the
+// API of an object defines: other controllers of the object leave them alone, and
+// Poolwright knows them by it.
+const ConditionDomain = "poolwright.dev/"
+
+// Accepted is the type of the condition that tells whether an object could be read.
+const Accepted = ConditionDomain + "Accepted"
+
+// longestMessage is what Kubernetes takes of a condition's message, in bytes.
+const longestMessage = 32768
+
+// Qualified is the condition under Poolwright's domain, if its type is not qualified yet.
+func (c Condition) Qualified() Condition {
+	if !strings.Contains(c.Type, "/") {
+		c.Type = ConditionDomain + c.Type
+	}
+	return c
+}
+
+// MergeConditions returns the list status.conditions of an object with the given
+// conditions in it: each in the place of the one of its type, new ones at the end. Of two
+// of one type the first counts. Those in Poolwright's domain that are not given are
+// dropped, those of others stay. A condition changes its time of transition with its
+// status only.
+func MergeConditions(object *unstructured.Unstructured, conditions []Condition, now time.Time) []any {
+	old, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	given := make(map[string]Condition, len(conditions))
+	for _, c := range conditions {
+		if _, twice := given[c.Type]; !twice {
+			given[c.Type] = c
+		}
+	}
+	merged := []any{}
+	for _, entry := range old {
+		before, _ := entry.(map[string]any)
+		kind, _ := before["type"].(string)
+		c, ok := given[kind]
+		switch {
+		case ok:
+			merged = append(merged, c.entry(before, object.GetGeneration(), now))
+			delete(given, kind)
+		case !strings.HasPrefix(kind, ConditionDomain):
+			merged = append(merged, entry)
+		}
+	}
+	for _, c := range conditions {
+		if first, ok := given[c.Type]; ok {
+			merged = append(merged, first.entry(nil, object.GetGeneration(), now))
+			delete(given, c.Type)
+		}
+	}
+	return merged
+}
+
+// entry is the condition as the list has it, where before is the one of its type.
+func (c *Condition) entry(before map[string]any, generation int64, now time.Time) map[string]any {
+	since := now.UTC().Format(time.RFC3339)
+	if last, ok := before["lastTransitionTime"].(string); ok && before["status"] == string(c.Status) {
+		since = last
+	}
+	reason := c.Reason
+	if reason == "" {
+		reason = c.Type[strings.LastIndex(c.Type, "/")+1:]
+	}
+	entry := map[string]any{
+		"type": c.Type, "status": string(c.Status), "reason": reason,
+		"message":            strings.ToValidUTF8(c.Message[:min(len(c.Message), longestMessage)], ""),
+		"lastTransitionTime": since,
+	}
+	if generation > 0 {
+		entry["observedGeneration"] = generation
+	}
+	return entry
+}
+
+// ConditionsPatch returns what writes conditions into the status of an object as
+// [MergeConditions] does; false where they are written already.
+func ConditionsPatch(object *unstructured.Unstructured, conditions []Condition, now time.Time) (Patch, bool) {
+	merged := MergeConditions(object, conditions, now)
+	old, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	if len(merged) == len(old) && (len(old) == 0 || reflect.DeepEqual(merged, old)) {
+		return Patch{}, false
+	}
+	return Patch{
+		Object: ReferenceTo(object), ResourceVersion: object.GetResourceVersion(), Subresource: "status",
+		Merge: map[string]any{"status": map[string]any{"conditions": merged}},
+	}, true
+}
