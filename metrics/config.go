@@ -210,9 +210,9 @@ func (v *violations) label(path, name string) {
 }
 
 // isLabel tells whether a name is one that every version of Prometheus takes, and not
-// one of those that this package marks quantities with.
+// one of those that this package gives a meaning.
 func isLabel(name string) bool {
-	return model.LegacyValidation.IsValidLabelName(name) && name != quantityLabel && name != model.MetricNameLabel
+	return model.LegacyValidation.IsValidLabelName(name) && name != quantityLabel && name != bucketLabel && name != model.MetricNameLabel
 }
 
 // Engines are those whose metrics are known, by name.

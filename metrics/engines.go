@@ -1,6 +1,9 @@
 package metrics
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Engine names a kind of server that reports metrics.
 type Engine string
@@ -49,6 +52,8 @@ const (
 	// means grow. Tokens are summed over the same requests.
 	requests
 	promptSum
+	// answers are the requests that outputSum is of, where those are not all.
+	answers
 	outputSum
 	itlSum
 	itlCount
@@ -57,14 +62,43 @@ const (
 	prefixHits
 	prefixQueries
 	quantities
+
+	// promptBuckets and outputBuckets are rates of the buckets of histograms of tokens. Of
+	// these the query returns those of all replicas of a workload together.
+	promptBuckets
+	outputBuckets
 )
+
+// allQuantities are those that each replica has.
+func allQuantities() []quantity {
+	all := make([]quantity, quantities)
+	for q := range all {
+		all[q] = quantity(q)
+	}
+	return all
+}
+
+// histogram is the names of the histogram that a sum of tokens is of, in its versions; none
+// where there is none.
+func (e *engine) histogram(q quantity) []string {
+	var names []string
+	for _, m := range slices.Concat(e.demand, e.work) {
+		for _, name := range m.names {
+			if base, ok := strings.CutSuffix(name, "_sum"); ok && m.quantity == q {
+				names = append(names, base)
+			}
+		}
+	}
+	return names
+}
 
 // String is how a query marks the quantity.
 func (q quantity) String() string {
-	return [quantities]string{
+	return [...]string{
 		"age", "known", "arrivals", "rejections", "completions", "generation", "running", "waiting",
-		"running_mean", "waiting_mean", "requests", "prompt_sum", "output_sum",
+		"running_mean", "waiting_mean", "requests", "prompt_sum", "answers", "output_sum",
 		"itl_sum", "itl_count", "ttft_sum", "ttft_count", "prefix_hits", "prefix_queries",
+		"", "prompt_buckets", "output_buckets",
 	}[q]
 }
 
@@ -74,11 +108,17 @@ type metric struct {
 	// names are of the same metric in different versions; where a replica reports
 	// several, the first counts.
 	names []string
-	// matchers pick among the series of a name.
-	matchers string
+	// only picks among the series of a name; zero = all.
+	only matcher
 	// late: it appears with its first event. Where replicas of a workload report it,
 	// others that do not have had none.
 	late bool
+}
+
+// matcher is a label and the values that it may have.
+type matcher struct {
+	label  string
+	values []string
 }
 
 // engine is what is known of the metrics of an engine.
@@ -136,9 +176,9 @@ func sglang() engine {
 		work: []metric{
 			{quantity: runningMean, names: runningNames},
 			{quantity: waitingMean, names: waitingNames},
-			{quantity: requests, names: finished},
-			{quantity: promptSum, names: prompts},
-			{quantity: outputSum, names: []string{"sglang:generation_tokens_total"}},
+			{quantity: requests, names: finished, late: true},
+			{quantity: promptSum, names: prompts, late: true},
+			{quantity: outputSum, names: []string{"sglang:generation_tokens_total"}, late: true},
 			{quantity: itlSum, names: []string{"sglang:inter_token_latency_seconds_sum", "sglang:time_per_output_token_seconds_sum"}},
 			{quantity: itlCount, names: []string{"sglang:inter_token_latency_seconds_count", "sglang:time_per_output_token_seconds_count"}},
 			{quantity: ttftSum, names: []string{"sglang:time_to_first_token_seconds_sum"}},
@@ -163,9 +203,9 @@ func tgi() engine {
 		work: []metric{
 			{quantity: runningMean, names: batch},
 			{quantity: waitingMean, names: queue},
-			{quantity: requests, names: success},
-			{quantity: promptSum, names: []string{"tgi_request_input_length_sum"}},
-			{quantity: outputSum, names: []string{"tgi_request_generated_tokens_sum"}},
+			{quantity: requests, names: success, late: true},
+			{quantity: promptSum, names: []string{"tgi_request_input_length_sum"}, late: true},
+			{quantity: outputSum, names: []string{"tgi_request_generated_tokens_sum"}, late: true},
 			{quantity: itlSum, names: []string{"tgi_request_mean_time_per_token_duration_sum"}},
 			{quantity: itlCount, names: []string{"tgi_request_mean_time_per_token_duration_count"}},
 		},
@@ -190,8 +230,13 @@ func tensorRTLLM() engine {
 		name: TensorRTLLM, modelLabel: "model", present: batcher,
 		demand: []metric{
 			{quantity: completions, names: []string{"nv_inference_request_success"}},
-			{quantity: running, names: batcher, matchers: `request_type="scheduled"`},
-			{quantity: waiting, names: batcher, matchers: `request_type="waiting"`},
+			{quantity: running, names: batcher, only: matcher{"request_type", []string{"scheduled"}}},
+			{quantity: waiting, names: batcher, only: matcher{"request_type", []string{"waiting"}}},
+		},
+		work: []metric{
+			{quantity: requests, names: []string{"nv_llm_input_token_len_count"}, late: true},
+			{quantity: promptSum, names: []string{"nv_llm_input_token_len_sum"}, late: true},
+			{quantity: outputSum, names: []string{"nv_llm_output_token_len_sum"}, late: true},
 		},
 	}
 }
@@ -209,9 +254,9 @@ func trtllmServe() engine {
 		work: []metric{
 			{quantity: runningMean, names: runningNames},
 			{quantity: waitingMean, names: waitingNames},
-			{quantity: requests, names: success},
-			{quantity: promptSum, names: []string{"trtllm_prompt_tokens_total"}},
-			{quantity: outputSum, names: []string{"trtllm_generation_tokens_total"}},
+			{quantity: requests, names: success, late: true},
+			{quantity: promptSum, names: []string{"trtllm_prompt_tokens_total"}, late: true},
+			{quantity: outputSum, names: []string{"trtllm_generation_tokens_total"}, late: true},
 			{quantity: itlSum, names: []string{"trtllm_time_per_output_token_seconds_sum"}},
 			{quantity: itlCount, names: []string{"trtllm_time_per_output_token_seconds_count"}},
 			{quantity: ttftSum, names: []string{"trtllm_time_to_first_token_seconds_sum"}},
@@ -228,8 +273,13 @@ func inferenceGateway() engine {
 		demand: []metric{
 			{quantity: arrivals, names: total, late: true},
 			// Requests that no replica could take are errors and not requests.
-			{quantity: rejections, names: errors, late: true, matchers: `error_code=~"ServiceUnavailable|ResourceExhausted|InferencePoolResourceExhausted"`},
+			{quantity: rejections, names: errors, late: true, only: matcher{"error_code", []string{"ServiceUnavailable", "ResourceExhausted", "InferencePoolResourceExhausted"}}},
 			{quantity: waiting, names: []string{"inference_extension_flow_control_queue_size"}, late: true},
+			{quantity: requests, names: []string{"inference_objective_input_tokens_count", "inference_model_input_tokens_count"}, late: true},
+			{quantity: promptSum, names: []string{"inference_objective_input_tokens_sum", "inference_model_input_tokens_sum"}, late: true},
+			// Responses without a usage count are not in it.
+			{quantity: answers, names: []string{"inference_objective_output_tokens_count", "inference_model_output_tokens_count"}, late: true},
+			{quantity: outputSum, names: []string{"inference_objective_output_tokens_sum", "inference_model_output_tokens_sum"}, late: true},
 		},
 	}
 }

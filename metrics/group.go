@@ -3,7 +3,9 @@ package metrics
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,9 +23,11 @@ type group struct {
 	selector Labels
 	// window is that of the configuration.
 	window time.Duration
-	index  *index
-	fleet  *planner.Fleet
-	series []Series
+	// lengthless: lengths of requests are not declared of all of the workloads.
+	lengthless bool
+	index      *index
+	fleet      *planner.Fleet
+	series     []Series
 	// reported is by workload; nil where nothing was.
 	reported []*reported
 	// ambiguous are sets of workloads that nothing tells apart.
@@ -81,11 +85,12 @@ func newMember(w *planner.Workload, place int, selector Labels, modelLabel, engi
 }
 
 func (o *Observer) newGroup(e engine, c *cycle, members []member) group {
-	by := map[string]bool{o.config.ReplicaLabel: true, jobLabel: true}
+	by, lengthless := map[string]bool{o.config.ReplicaLabel: true, jobLabel: true}, false
 	for k := range members {
 		for name := range members[k].labels {
 			by[name] = true
 		}
+		lengthless = lengthless || !declaresLengths(&c.fleet.Workloads[members[k].workload])
 		for _, labels := range c.series[members[k].workload].Variants {
 			for name := range labels {
 				by[name] = true
@@ -94,20 +99,27 @@ func (o *Observer) newGroup(e engine, c *cycle, members []member) group {
 	}
 	return group{
 		engine: e, by: slices.Sorted(maps.Keys(by)), replicaLabel: o.config.ReplicaLabel, selector: o.config.Selector,
-		window: o.config.Window, index: newIndex(members),
+		window: o.config.Window, lengthless: lengthless, index: newIndex(members),
 		fleet: c.fleet, series: c.series, reported: make([]*reported, len(c.series)), ambiguous: map[string][]int{},
 	}
 }
+
+// declaresLengths tells whether a workload says how long its requests are.
+func declaresLengths(w *planner.Workload) bool { return w.Shape.OutputTokens > 0 || len(w.Shapes) > 0 }
 
 // take gives each value of an answer to the workload that it is of. Those that are of
 // none are of somebody else.
 func (g *group) take(samples []sample) {
 	marks := map[string]quantity{}
-	for q := range quantities {
+	for _, q := range append(allQuantities(), promptBuckets, outputBuckets) {
 		marks[q.String()] = q
 	}
 	for i := range samples {
 		series := samples[i].labels
+		if bound, ok := series[bucketLabel]; ok {
+			g.takeBucket(marks[series[quantityLabel]], bound, &samples[i])
+			continue
+		}
 		name := series[g.replicaLabel]
 		owners := g.index.owners(series, name)
 		q, marked := marks[series[quantityLabel]]
@@ -117,6 +129,24 @@ func (g *group) take(samples []sample) {
 			g.confuse(owners)
 		default:
 			g.replica(&g.index.members[owners[0]], name, series).add(q, samples[i].value)
+		}
+	}
+}
+
+// takeBucket gives the bucket of a histogram to all workloads that it may be of: those
+// whose replicas only tell apart have one variation of lengths.
+func (g *group) takeBucket(q quantity, bound string, s *sample) {
+	high, err := strconv.ParseFloat(bound, 64)
+	if err != nil || math.IsNaN(high) {
+		return
+	}
+	for _, k := range g.index.candidates(s.labels) {
+		of := g.of(g.index.members[k].workload)
+		if of.buckets == nil {
+			of.buckets = map[quantity]buckets{promptBuckets: {}, outputBuckets: {}}
+		}
+		if of.buckets[q] != nil {
+			of.buckets[q][high] += s.value
 		}
 	}
 }

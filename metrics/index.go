@@ -56,10 +56,20 @@ func newIndex(members []member) *index {
 	return x
 }
 
-// owners are the members that a series can be of: those that ask for most labels, and
-// among several the one whose scale target begins the name of the replica. More than one
-// means that nothing tells them apart. They count until the next call.
+// owners are the candidates for a series, and of several the one whose scale target begins
+// the name of the replica. More than one means that nothing tells them apart. They count
+// until the next call.
 func (x *index) owners(series map[string]string, replica string) []int {
+	found := x.candidates(series)
+	if len(found) < 2 {
+		return found
+	}
+	return x.byTarget(found, replica)
+}
+
+// candidates are the members that a series can be of by its labels: those that ask for most
+// of them. They count until the next call.
+func (x *index) candidates(series map[string]string) []int {
 	found := x.found[:0]
 	for i := range x.sets {
 		set := &x.sets[i]
@@ -73,10 +83,7 @@ func (x *index) owners(series map[string]string, replica string) []int {
 		found = append(found, set.members[string(x.key)]...)
 	}
 	x.found = found
-	if len(found) < 2 {
-		return found
-	}
-	return x.byTarget(found, replica)
+	return found
 }
 
 // byTarget are those of several members whose scale target begins the name of the

@@ -19,8 +19,11 @@ type Observer struct {
 	lookup Lookup
 	report func(Report)
 	client *client
-	// worked is when work was asked for last.
-	worked time.Time
+	// worked is when work was asked for last, and works how often. What it said of the
+	// lengths of requests, by workload, holds until it is asked for again.
+	worked  time.Time
+	works   int
+	lengths map[string]lengths
 }
 
 // Report says how a cycle's queries went.
@@ -65,6 +68,8 @@ func (o *Observer) Observe(ctx context.Context, fleet planner.Fleet) ([]planner.
 	c := o.newCycle(&fleet)
 	began := time.Now()
 	c.work = o.worked.IsZero() || began.Sub(o.worked) >= o.config.Window
+	c.variation = c.work && o.works%variationWindows == 0
+	c.lengths = o.lengths
 	c.ask(ctx)
 	report := Report{Queries: len(c.queries), Duration: time.Since(began), Warnings: c.warnings}
 	for i := range c.queries {
@@ -78,7 +83,8 @@ func (o *Observer) Observe(ctx context.Context, fleet planner.Fleet) ([]planner.
 		q.samples = nil
 	}
 	if c.work {
-		o.worked = began
+		o.worked, c.lengths = began, make(map[string]lengths)
+		o.works++
 	}
 	for i := range c.groups {
 		c.groups[i].settle(o.config.StaleAfter.Seconds())
@@ -88,7 +94,9 @@ func (o *Observer) Observe(ctx context.Context, fleet planner.Fleet) ([]planner.
 	if len(report.Failures) > 0 && len(report.Failures) == len(c.queries) {
 		return nil, errors.Join(report.Failures...)
 	}
-	return c.observations(), nil
+	observations := c.observations()
+	o.lengths = c.lengths
+	return observations, nil
 }
 
 // cycle is one observation of a fleet.
@@ -97,10 +105,12 @@ type cycle struct {
 	client *client
 	fleet  *planner.Fleet
 	// series are of the workloads; groups of those that share queries.
-	series  []Series
-	groups  []group
-	work    bool
-	queries []query
+	series []Series
+	groups []group
+	// work and variation are asked for in this cycle; lengths are the last known.
+	work, variation bool
+	lengths         map[string]lengths
+	queries         []query
 	// warnings are of series that are not valid.
 	warnings []string
 }
@@ -124,7 +134,7 @@ func (c *cycle) ask(ctx context.Context) {
 		g := &c.groups[i]
 		c.queries = append(c.queries, query{group: g, what: "demand", text: g.demandQuery()})
 		if c.work && len(g.engine.work) > 0 {
-			c.queries = append(c.queries, query{group: g, what: "work", text: g.workQuery()})
+			c.queries = append(c.queries, query{group: g, what: "work", text: g.workQuery(c.variation)})
 		}
 	}
 	var group errgroup.Group
@@ -180,7 +190,10 @@ func (c *cycle) observeEngine(o *planner.Observation, g *group, i int) {
 	}
 	if c.work {
 		o.Variants = s.variants(queueing.Seconds(c.config.Window.Seconds()))
+		c.lengths[o.Workload] = s.lengths(&g.engine)
 	}
+	known := c.lengths[o.Workload]
+	known.into(o)
 }
 
 // requestsOf is the rate of requests of an engine that counts their tokens only.
@@ -193,7 +206,8 @@ func requestsOf(generated planner.Measurement, each queueing.Tokens) planner.Mea
 }
 
 // observeGateway takes arrivals from where requests come in, those that it had to reject
-// included, and adds those that wait there to those that wait in engines.
+// included, and adds those that wait there to those that wait in engines. Where engines don't
+// tell the lengths of requests, it does.
 func (c *cycle) observeGateway(o *planner.Observation, g *group, i int) {
 	s := scope{reported: g.reported[i], workload: &c.fleet.Workloads[i], staleAfter: c.config.StaleAfter.Seconds(), gateway: true}
 	for k := range g.engine.demand {
@@ -214,5 +228,9 @@ func (c *cycle) observeGateway(o *planner.Observation, g *group, i int) {
 				o.Waiting.Value += measured.Value
 			}
 		}
+	}
+	if engines := (&lengths{input: o.InputTokens, output: o.OutputTokens}); !engines.known() {
+		counted := s.lengths(&g.engine)
+		counted.into(o)
 	}
 }

@@ -13,6 +13,13 @@ import (
 // quantityLabel is what a query marks its quantities with.
 const quantityLabel = "poolwright_quantity"
 
+// bucketLabel is the upper bound of a histogram's bucket.
+const bucketLabel = "le"
+
+// variationWindows is the number of windows after which the variation of lengths is asked
+// for again, and over which it is measured.
+const variationWindows = 10
+
 // memory is how long a replica that has fallen silent is known to be so; afterwards
 // it is as if it had never been there.
 const memory = 5 * time.Minute
@@ -30,14 +37,37 @@ func (g *group) demandQuery() string {
 	return union(parts)
 }
 
-// workQuery asks for quantities of work, a replica each.
-func (g *group) workQuery() string {
-	parts := make([]string, len(g.engine.work))
+// workQuery asks for quantities of work, a replica each; and for the buckets of histograms
+// of tokens, where the variation of lengths is to be known.
+func (g *group) workQuery(variation bool) string {
+	var parts []string
 	for i := range g.engine.work {
 		m := &g.engine.work[i]
-		parts[i] = g.mark(m.quantity, g.sum(m))
+		parts = append(parts, g.mark(m.quantity, g.sum(m)))
+	}
+	if variation && g.lengthless {
+		for _, h := range []struct{ sum, buckets quantity }{{promptSum, promptBuckets}, {outputSum, outputBuckets}} {
+			if names := g.engine.histogram(h.sum); len(names) > 0 {
+				parts = append(parts, g.mark(h.buckets, g.buckets(names)))
+			}
+		}
 	}
 	return union(parts)
+}
+
+// buckets adds up those of all replicas over the time for which variation is asked for.
+func (g *group) buckets(histograms []string) string {
+	by := []string{bucketLabel}
+	for _, label := range g.by {
+		if label != g.replicaLabel && label != jobLabel {
+			by = append(by, label)
+		}
+	}
+	each := make([]string, len(histograms))
+	for i, name := range histograms {
+		each[i] = fmt.Sprintf("rate(%s[%s])", g.selected(name+"_bucket", matcher{}), duration(variationWindows*g.window))
+	}
+	return fmt.Sprintf("sum by (%s) (%s)", strings.Join(by, ", "), strings.Join(each, " or "))
 }
 
 // union joins expressions as a balanced tree: Prometheus goes over all that is on the
@@ -61,7 +91,7 @@ func (g *group) mark(q quantity, expression string) string {
 func (g *group) present(of string) string {
 	each := make([]string, len(g.engine.present))
 	for i, name := range g.engine.present {
-		each[i] = fmt.Sprintf(of, g.selected(name, ""))
+		each[i] = fmt.Sprintf(of, g.selected(name, matcher{}))
 	}
 	return fmt.Sprintf("max by (%s) (%s)", strings.Join(g.by, ", "), strings.Join(each, " or "))
 }
@@ -70,7 +100,7 @@ func (g *group) present(of string) string {
 func (g *group) sum(m *metric) string {
 	each := make([]string, len(m.names))
 	for i, name := range m.names {
-		selected := g.selected(name, m.matchers)
+		selected := g.selected(name, m.only)
 		switch m.quantity {
 		case running, waiting:
 			each[i] = selected
@@ -84,13 +114,17 @@ func (g *group) sum(m *metric) string {
 }
 
 // selected is the selector of a metric's series.
-func (g *group) selected(name, matchers string) string {
+func (g *group) selected(name string, only matcher) string {
 	var all []string
 	for _, label := range slices.Sorted(maps.Keys(g.selector)) {
 		all = append(all, fmt.Sprintf("%s=%q", label, g.selector[label]))
 	}
-	if matchers != "" {
-		all = append(all, matchers)
+	switch len(only.values) {
+	case 0:
+	case 1:
+		all = append(all, fmt.Sprintf("%s=%q", only.label, only.values[0]))
+	default:
+		all = append(all, fmt.Sprintf("%s=~%q", only.label, strings.Join(only.values, "|")))
 	}
 	return name + "{" + strings.Join(all, ",") + "}"
 }

@@ -15,6 +15,8 @@ type reported struct {
 	targets map[target]*replica
 	// replicas are by name, one of each.
 	replicas []*replica
+	// buckets are those of all replicas together, of promptBuckets and outputBuckets.
+	buckets map[quantity]buckets
 	// ambiguous: nothing tells some series from those of another workload.
 	ambiguous bool
 }
@@ -76,7 +78,7 @@ type scope struct {
 // prefills and another decodes would count twice; the one that ends it counts.
 func (s *scope) counts(q quantity, r *replica) bool {
 	switch q {
-	case arrivals, completions, generation:
+	case arrivals, completions, generation, requests, promptSum, answers, outputSum:
 		return s.gateway || r.variant < 0 || s.workload.Variants[r.variant].Role != optimizer.Prefill
 	}
 	return true
