@@ -69,7 +69,7 @@ func (o *Observer) Observe(ctx context.Context, fleet planner.Fleet) ([]planner.
 	began := time.Now()
 	c.work = o.worked.IsZero() || began.Sub(o.worked) >= o.config.Window
 	c.variation = c.work && o.works%variationWindows == 0
-	c.lengths = o.lengths
+	c.last, c.lengths = o.lengths, o.lengths
 	c.ask(ctx)
 	report := Report{Queries: len(c.queries), Duration: time.Since(began), Warnings: c.warnings}
 	for i := range c.queries {
@@ -107,9 +107,10 @@ type cycle struct {
 	// series are of the workloads; groups of those that share queries.
 	series []Series
 	groups []group
-	// work and variation are asked for in this cycle; lengths are the last known.
+	// work and variation are asked for in this cycle. Lengths are by workload, those last
+	// known and those that hold now.
 	work, variation bool
-	lengths         map[string]lengths
+	last, lengths   map[string]lengths
 	queries         []query
 	// warnings are of series that are not valid.
 	warnings []string
@@ -190,7 +191,11 @@ func (c *cycle) observeEngine(o *planner.Observation, g *group, i int) {
 	}
 	if c.work {
 		o.Variants = s.variants(queueing.Seconds(c.config.Window.Seconds()))
-		c.lengths[o.Workload] = s.lengths(&g.engine)
+		measured := s.lengths(&g.engine)
+		if last := c.last[o.Workload]; !c.variation {
+			measured.inputSCV, measured.outputSCV = last.inputSCV, last.outputSCV
+		}
+		c.lengths[o.Workload] = measured
 	}
 	known := c.lengths[o.Workload]
 	known.into(o)
