@@ -1,0 +1,336 @@
+package actuator_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/poolwright/poolwright/actuator"
+	"github.com/poolwright/poolwright/internal/kube"
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/planner"
+)
+
+// targets by variant.
+type targets map[string]resource.Target
+
+func (t targets) Target(_, variant string) (resource.Target, bool) {
+	target, ok := t[variant]
+	return target, ok
+}
+
+var (
+	deployment   = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
+	modelServing = schema.GroupVersionKind{Group: "workload.serving.volcano.sh", Version: "v1alpha1", Kind: "ModelServing"}
+)
+
+const (
+	deployments   = "/apis/apps/v1/namespaces/team/deployments/"
+	modelServings = "/apis/workload.serving.volcano.sh/v1alpha1/namespaces/team/modelservings/"
+)
+
+func target(kind schema.GroupVersionKind, name string) resource.Target {
+	return resource.Target{
+		Object: resource.Reference{GroupVersionKind: kind, Namespace: "team", Name: name, UID: types.UID("uid-of-" + name), Generation: 1},
+		Mode:   resource.Apply,
+	}
+}
+
+func change(variant string, from, to int) planner.Change {
+	return planner.Change{Workload: "team/chat", Variant: variant, From: from, To: to, Goal: to, Reason: "because"}
+}
+
+// one carries one change of the Deployment chat from 2 to 5 out.
+func one(t *testing.T, client *kube.Client, with resource.Target) error {
+	t.Helper()
+	a := actuator.New(actuator.Config{Client: client, Targets: targets{"h100": with}})
+	errs := a.Apply(t.Context(), []planner.Change{change("h100", 2, 5)})
+	require.Len(t, errs, 1)
+	return errs[0]
+}
+
+func TestScaleIsWritten(t *testing.T) {
+	s, client := newAPIServer(t)
+	o := s.add(deployments+"chat", 2)
+	require.NoError(t, one(t, client, target(deployment, "chat")))
+	require.EqualValues(t, 5, o.replicas)
+	require.Equal(t, []string{
+		"GET " + deployments + "chat/scale",
+		"PUT " + deployments + "chat/scale?fieldManager=poolwright",
+	}, s.asked())
+
+	require.NoError(t, one(t, client, target(deployment, "chat")))
+	require.Equal(t, []string{"GET " + deployments + "chat/scale"}, s.asked(), "nothing to write")
+}
+
+func TestModes(t *testing.T) {
+	for name, test := range map[string]struct {
+		mode     resource.Mode
+		owners   []string
+		takeOver bool
+		replicas int64
+		asked    int
+		err      string
+	}{
+		"apply":           {mode: resource.Apply, replicas: 5, asked: 2},
+		"dry run":         {mode: resource.DryRun, replicas: 2, asked: 2},
+		"recommend":       {mode: resource.Recommend, replicas: 2},
+		"off":             {mode: resource.Off, replicas: 2, err: `Deployment team/chat is left alone: its mode is "off"`},
+		"foreign owner":   {mode: resource.Apply, owners: []string{"HorizontalPodAutoscaler team/chat"}, replicas: 2},
+		"taken over":      {mode: resource.Apply, owners: []string{"HorizontalPodAutoscaler team/chat"}, takeOver: true, replicas: 5, asked: 2},
+		"dry run, owned":  {mode: resource.DryRun, owners: []string{"ScaledObject team/chat"}, replicas: 2, asked: 2},
+		"nothing decided": {replicas: 2, err: `its mode is ""`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, client := newAPIServer(t)
+			o := s.add(deployments+"chat", 2)
+			with := target(deployment, "chat")
+			with.Mode, with.Owners, with.TakeOver = test.mode, test.owners, test.takeOver
+			if err := one(t, client, with); test.err != "" {
+				require.ErrorContains(t, err, test.err)
+			} else {
+				require.NoError(t, err)
+			}
+			require.Equal(t, test.replicas, o.replicas)
+			require.Len(t, s.asked(), test.asked)
+		})
+	}
+}
+
+func TestDryRunIsRefusedAsTheWriteWouldBe(t *testing.T) {
+	s, client := newAPIServer(t)
+	s.add(deployments+"chat", 2)
+	s.fault = func(r *http.Request) *apierrors.StatusError {
+		if r.Method == http.MethodPut && r.URL.Query().Get("dryRun") == metav1.DryRunAll {
+			return apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "chat", fmt.Errorf("a policy"))
+		}
+		return nil
+	}
+	with := target(deployment, "chat")
+	with.Mode = resource.DryRun
+	require.ErrorContains(t, one(t, client, with), "a policy")
+}
+
+func TestSomebodyElse(t *testing.T) {
+	s, client := newAPIServer(t)
+	o := s.add(deployments+"chat", 3)
+	require.EqualError(t, one(t, client, target(deployment, "chat")),
+		"actuator: Deployment team/chat: scale from 2 to 5: somebody else made it 3 replicas since it was read: the next cycle plans with them")
+
+	o.replicas, o.uid = 2, "another"
+	require.ErrorContains(t, one(t, client, target(deployment, "chat")), "it is another object of that name now")
+	require.EqualValues(t, 2, o.replicas)
+}
+
+func TestConflicts(t *testing.T) {
+	s, client := newAPIServer(t)
+	o := s.add(deployments+"chat", 2)
+	left := 4
+	s.fault = func(r *http.Request) *apierrors.StatusError {
+		if r.Method == http.MethodPut && left > 0 {
+			left--
+			o.version++ // its status was written
+		}
+		return nil
+	}
+	require.NoError(t, one(t, client, target(deployment, "chat")))
+	require.EqualValues(t, 5, o.replicas)
+	require.Len(t, s.asked(), 10)
+
+	o.replicas, left = 2, 1000
+	err := one(t, client, target(deployment, "chat"))
+	require.ErrorContains(t, err, "the object has been modified")
+	require.Len(t, s.asked(), 10)
+
+	o.replicas = 2
+	s.fault = func(r *http.Request) *apierrors.StatusError {
+		if r.Method == http.MethodPut {
+			o.version++
+			o.replicas = 7
+		}
+		return nil
+	}
+	require.ErrorContains(t, one(t, client, target(deployment, "chat")), "somebody else made it 7 replicas")
+	require.EqualValues(t, 7, o.replicas, "what somebody else wrote is not overwritten")
+}
+
+func TestRefusalsArePermanentUntilTheObjectChanges(t *testing.T) {
+	deployments := schema.GroupResource{Group: "apps", Resource: "deployments"}
+	for name, test := range map[string]struct {
+		refusal *apierrors.StatusError
+		says    string
+	}{
+		"forbidden": {apierrors.NewForbidden(deployments, "chat", fmt.Errorf("no rule")),
+			`the service account needs the verbs get and update on deployments/scale in the API group "apps"`},
+		"invalid":   {apierrors.NewInvalid(deployment.GroupKind(), "chat", nil), "is invalid"},
+		"not found": {apierrors.NewNotFound(deployments, "chat"), "it is gone, or its kind cannot be scaled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, client := newAPIServer(t)
+			s.add("/apis/apps/v1/namespaces/team/deployments/chat", 2)
+			s.fault = func(*http.Request) *apierrors.StatusError { return test.refusal }
+			all := targets{"h100": target(deployment, "chat")}
+			a := actuator.New(actuator.Config{Client: client, Targets: all})
+			apply := func(to int) error { return a.Apply(t.Context(), []planner.Change{change("h100", 2, to)})[0] }
+
+			require.ErrorContains(t, apply(5), test.says)
+			require.Len(t, s.asked(), 1)
+			err := apply(5)
+			require.ErrorContains(t, err, "Deployment team/chat")
+			require.ErrorContains(t, err, "refused before")
+			require.Empty(t, s.asked())
+
+			require.Error(t, apply(4))
+			require.Len(t, s.asked(), 1, "another number may be taken")
+
+			s.fault = nil
+			changed := all["h100"]
+			changed.Object.Generation++
+			all["h100"] = changed
+			require.NoError(t, apply(5))
+		})
+	}
+}
+
+func TestTransientFailuresAreTriedAgain(t *testing.T) {
+	for name, failure := range map[string]*apierrors.StatusError{
+		"too many requests": apierrors.NewTooManyRequestsError("slow down"),
+		"internal error":    apierrors.NewInternalError(fmt.Errorf("a webhook did not answer")),
+		"unavailable":       apierrors.NewServiceUnavailable("starting"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, client := newAPIServer(t)
+			o := s.add(deployments+"chat", 2)
+			left := 2
+			s.fault = func(r *http.Request) *apierrors.StatusError {
+				if r.Method == http.MethodPut && left > 0 {
+					left--
+					return failure
+				}
+				return nil
+			}
+			require.NoError(t, one(t, client, target(deployment, "chat")))
+			require.EqualValues(t, 5, o.replicas)
+		})
+	}
+}
+
+func TestWaitingEndsWithTheContext(t *testing.T) {
+	s, client := newAPIServer(t)
+	s.add(deployments+"chat", 2)
+	s.fault = func(*http.Request) *apierrors.StatusError {
+		return apierrors.NewTooManyRequests("slow down", 3600)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	a := actuator.New(actuator.Config{Client: client, Targets: targets{"h100": target(deployment, "chat")}})
+	require.Error(t, a.Apply(ctx, []planner.Change{change("h100", 2, 5)})[0])
+	require.Less(t, time.Since(began), time.Minute)
+}
+
+func TestKindsMayBeInstalledLater(t *testing.T) {
+	s, client := newAPIServer(t)
+	kind := schema.GroupVersionKind{Group: "leaderworkerset.x-k8s.io", Version: "v1", Kind: "LeaderWorkerSet"}
+	with := target(kind, "chat")
+	err := one(t, client, with)
+	require.ErrorContains(t, err, `no matches for kind "LeaderWorkerSet"`)
+	require.ErrorContains(t, err, "install its custom resource definition")
+
+	s.mu.Lock()
+	s.resources["leaderworkerset.x-k8s.io/v1"] = []metav1.APIResource{
+		{Name: "leaderworkersets", Kind: "LeaderWorkerSet", Namespaced: true},
+		{Name: "leaderworkersets/scale", Kind: "Scale", Group: "autoscaling", Version: "v1", Namespaced: true},
+	}
+	s.mu.Unlock()
+	o := s.add("/apis/leaderworkerset.x-k8s.io/v1/namespaces/team/leaderworkersets/chat", 2)
+	require.NoError(t, one(t, client, with))
+	require.EqualValues(t, 5, o.replicas)
+}
+
+func TestModelServingWithoutScaleSubresource(t *testing.T) {
+	s, client := newAPIServer(t)
+	o := s.add(modelServings+"chat", 2)
+	with := target(modelServing, "chat")
+	require.NoError(t, one(t, client, with))
+	require.EqualValues(t, 5, o.replicas)
+	require.Equal(t, []string{
+		"GET " + modelServings + "chat",
+		"PATCH " + modelServings + "chat?fieldManager=poolwright",
+	}, s.asked())
+
+	o.replicas = 2
+	s.fault = func(r *http.Request) *apierrors.StatusError {
+		if r.Method == http.MethodPatch {
+			o.replicas = 4
+		}
+		return nil
+	}
+	require.ErrorContains(t, one(t, client, with), "somebody else made it 4 replicas")
+	require.EqualValues(t, 4, o.replicas)
+
+	s.fault = func(r *http.Request) *apierrors.StatusError {
+		if r.Method == http.MethodPatch {
+			return apierrors.NewForbidden(schema.GroupResource{}, "chat", fmt.Errorf("no rule"))
+		}
+		return nil
+	}
+	o.replicas = 2
+	require.ErrorContains(t, one(t, client, with), `get and patch on modelservings in the API group "workload.serving.volcano.sh"`)
+
+	s.fault = nil
+	s.mu.Lock()
+	s.resources["workload.serving.volcano.sh/v1alpha1"] = append(s.resources["workload.serving.volcano.sh/v1alpha1"],
+		metav1.APIResource{Name: "modelservings/scale", Kind: "Scale", Group: "autoscaling", Version: "v1", Namespaced: true})
+	s.mu.Unlock()
+	client.Mapper.Reset()
+	s.asked()
+	require.NoError(t, one(t, client, with))
+	require.Contains(t, s.asked(), "PUT "+modelServings+"chat/scale?fieldManager=poolwright", "since v0.3")
+}
+
+func TestWhatIsWrittenIsReadBack(t *testing.T) {
+	s, client := newAPIServer(t)
+	s.add(deployments+"chat", 2)
+	s.mutate = func(replicas int64) int64 { return min(replicas, 3) }
+	require.ErrorContains(t, one(t, client, target(deployment, "chat")), "the API server made it 3 replicas instead")
+}
+
+func TestUnknownVariantsAndNumbers(t *testing.T) {
+	_, client := newAPIServer(t)
+	a := actuator.New(actuator.Config{Client: client, Targets: targets{"h100": target(deployment, "chat")}})
+	errs := a.Apply(t.Context(), []planner.Change{change("a100", 2, 5), change("h100", 2, -1)})
+	require.ErrorContains(t, errs[0], "the object to scale is not known")
+	require.ErrorContains(t, errs[1], "Deployment team/chat cannot be scaled to -1")
+}
+
+func TestManyTargetsAreWrittenSomeAtATime(t *testing.T) {
+	s, client := newAPIServer(t)
+	all := make(targets)
+	var changes []planner.Change
+	for i := range 300 {
+		name := fmt.Sprintf("chat-%d", i)
+		all[name] = target(deployment, name)
+		s.add(deployments+name, 2)
+		changes = append(changes, change(name, 2, 3+i%5))
+	}
+	delete(s.objects, deployments+"chat-7")
+	a := actuator.New(actuator.Config{Client: client, Targets: all, Concurrency: 8})
+	for i, err := range a.Apply(t.Context(), changes) {
+		if i == 7 {
+			require.ErrorContains(t, err, "Deployment team/chat-7")
+			continue
+		}
+		require.NoError(t, err)
+		require.EqualValues(t, changes[i].To, s.objects[deployments+changes[i].Variant].replicas)
+	}
+	require.LessOrEqual(t, s.mostInFlight.Load(), int64(8))
+}

@@ -1,0 +1,53 @@
+package actuator
+
+import (
+	"fmt"
+
+	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/planner"
+)
+
+// Events tells what became of the changes of a cycle, on the objects that declare the
+// workloads, for [Actuator.Publish].
+func (a *Actuator) Events(e *controller.Entry) []resource.Event {
+	dropped := make(map[[2]string]string, len(e.Dropped))
+	for i := range e.Dropped {
+		d := &e.Dropped[i]
+		dropped[[2]string{d.Change.Workload, d.Change.Variant}] = d.Reason
+	}
+	var events []resource.Event
+	for i := range e.Decision.Changes {
+		c := &e.Decision.Changes[i]
+		target, ok := a.config.Targets.Target(c.Workload, c.Variant)
+		if !ok {
+			continue
+		}
+		why, failed := dropped[[2]string{c.Workload, c.Variant}]
+		if failed {
+			events = append(events, resource.Event{
+				Object: target.Declared(), Warning: true, Reason: "NotScaled",
+				Message: fmt.Sprintf("%s stays at %d replicas instead of %d: %s", &target.Object, c.From, c.To, why),
+			})
+			continue
+		}
+		events = append(events, carriedOut(&target, c))
+	}
+	return events
+}
+
+// carriedOut tells of a change by the mode of its target.
+func carriedOut(target *resource.Target, c *planner.Change) resource.Event {
+	reason, verb := "Scaled", "scaled"
+	switch target.EffectiveMode() {
+	case resource.Recommend:
+		reason, verb = "Recommended", "should be scaled"
+	case resource.DryRun:
+		reason, verb = "DryRun", "would be scaled"
+	case resource.Apply, resource.Off:
+	}
+	return resource.Event{
+		Object: target.Declared(), Reason: reason,
+		Message: fmt.Sprintf("%s %s from %d to %d: %s", &target.Object, verb, c.From, c.To, c.Reason),
+	}
+}
