@@ -17,11 +17,11 @@ func (c *Controller) act(ctx context.Context, now time.Time, planned *planner.Fl
 	if len(changes) == 0 {
 		return nil, nil
 	}
-	fleet, err := c.config.Catalog.Fleet(ctx)
+	fleet, declared, err := c.config.Catalog.Fleet(ctx)
 	if err != nil {
 		return dropAll(changes, "the fleet could not be read again"), fmt.Errorf("read the fleet again: %w", err)
 	}
-	valid, dropped := revalidate(planned, &fleet, c.paused(now), changes)
+	valid, dropped := revalidate(planned, &fleet, c.paused(now, declared), changes)
 	var failures []error
 	failed := make(map[string]bool)
 	apply := func(batch []planner.Change) {

@@ -25,13 +25,13 @@ type cloud struct {
 	index        map[string]*planner.Variant
 }
 
-func (c *cloud) Fleet(context.Context) (planner.Fleet, error) {
+func (c *cloud) Fleet(context.Context) (planner.Fleet, []planner.Pause, error) {
 	f := c.fleet
 	f.Workloads = append([]planner.Workload(nil), f.Workloads...)
 	for i := range f.Workloads {
 		f.Workloads[i].Variants = append([]planner.Variant(nil), f.Workloads[i].Variants...)
 	}
-	return f, nil
+	return f, nil, nil
 }
 
 func (c *cloud) Observe(context.Context, planner.Fleet) ([]planner.Observation, error) {

@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/poolwright/poolwright/planner"
 )
 
-// Catalog knows the fleet: pools, workloads, variants and their replicas now.
+// Catalog knows the fleet: pools, workloads, variants and their replicas now, and which
+// of the workloads are declared to be left alone.
 type Catalog interface {
-	Fleet(ctx context.Context) (planner.Fleet, error)
+	Fleet(ctx context.Context) (planner.Fleet, []planner.Pause, error)
 }
 
 // Observer measures the demand of a fleet's workloads. A workload that it leaves
@@ -66,7 +68,7 @@ func New(c Config) *Controller {
 // declared minimums hold. The error is one of reading the fleet or of planning, after which
 // nothing has been done, or one of adding to the ledger, after which all has.
 func (c *Controller) Tick(ctx context.Context, now time.Time, stop func() bool) (Entry, error) {
-	fleet, err := c.config.Catalog.Fleet(ctx)
+	fleet, declared, err := c.config.Catalog.Fleet(ctx)
 	if err != nil {
 		return Entry{}, fmt.Errorf("controller: read the fleet: %w", err)
 	}
@@ -82,7 +84,7 @@ func (c *Controller) Tick(ctx context.Context, now time.Time, stop func() bool) 
 		failures = append(failures, err)
 	}
 	now = now.UTC().Round(0) // what a ledger keeps of a time
-	entry := Entry{Snapshot: planner.Snapshot{Now: now, Fleet: fleet, Observations: observations, Paused: c.paused(now)}}
+	entry := Entry{Snapshot: planner.Snapshot{Now: now, Fleet: fleet, Observations: observations, Paused: c.paused(now, declared)}}
 	decision, memory, err := c.config.Planner.Plan(entry.Snapshot, c.memory, stop)
 	if err != nil {
 		return Entry{}, fmt.Errorf("controller: plan: %w", err)
@@ -123,9 +125,11 @@ func (c *Controller) record(e Entry) error {
 	return nil
 }
 
-func (c *Controller) paused(now time.Time) []planner.Pause {
+// paused are the pauses that are declared and those that people asked for, which count
+// where a workload has both.
+func (c *Controller) paused(now time.Time, declared []planner.Pause) []planner.Pause {
 	if c.config.Pauses == nil {
-		return nil
+		return declared
 	}
-	return c.config.Pauses.At(now)
+	return slices.Concat(declared, c.config.Pauses.At(now))
 }

@@ -23,20 +23,21 @@ type world struct {
 	reread *planner.Fleet
 	// onRead, when not nil, is called at each reading of the fleet.
 	onRead                              func()
+	declared                            []planner.Pause
 	catalogErr, observeErr, actuatorErr error
 	reads                               int
 	applied                             []planner.Change
 }
 
-func (w *world) Fleet(context.Context) (planner.Fleet, error) {
+func (w *world) Fleet(context.Context) (planner.Fleet, []planner.Pause, error) {
 	w.reads++
 	if w.onRead != nil {
 		w.onRead()
 	}
 	if w.reads%2 == 0 && w.reread != nil {
-		return *w.reread, nil
+		return *w.reread, w.declared, nil
 	}
-	return w.fleet, w.catalogErr
+	return w.fleet, w.declared, w.catalogErr
 }
 
 func (w *world) Observe(context.Context, planner.Fleet) ([]planner.Observation, error) {

@@ -53,6 +53,24 @@ func TestTickHoldsPausedWorkloads(t *testing.T) {
 	assert.NotEmpty(t, tick(time.Unix(45, 0)))
 }
 
+// What is declared to be left alone is, beside what people hold.
+func TestTickLeavesAloneWhatIsDeclared(t *testing.T) {
+	w := &world{fleet: moving(), observations: fresh(15), declared: []planner.Pause{{Workload: "chat", Reason: "its mode is off"}}}
+	pauses := &controller.Pauses{}
+	c := controller.New(controller.Config{
+		Planner: planner.New(lp.Simplex()), Catalog: w, Observer: w, Actuator: w, Pauses: pauses,
+	})
+	pauses.Pause(planner.Pause{Workload: "other", Reason: "incident 12"})
+	e, err := c.Tick(t.Context(), time.Unix(0, 0), nil)
+	require.NoError(t, err)
+	assert.Empty(t, e.Decision.Changes)
+	assert.Equal(t, []planner.Pause{{Workload: "chat", Reason: "its mode is off"}, {Workload: "other", Reason: "incident 12"}}, e.Snapshot.Paused)
+	w.declared = nil
+	e, err = c.Tick(t.Context(), time.Unix(15, 0), nil)
+	require.NoError(t, err)
+	assert.NotEmpty(t, e.Decision.Changes)
+}
+
 // A pause counts for changes that were decided before it.
 func TestPausedMeanwhile(t *testing.T) {
 	pauses := &controller.Pauses{}

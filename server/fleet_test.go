@@ -65,13 +65,13 @@ func newCluster(c controller.HistoryConfig, workloads ...string) *cluster {
 	return x
 }
 
-func (x *cluster) Fleet(context.Context) (planner.Fleet, error) {
+func (x *cluster) Fleet(context.Context) (planner.Fleet, []planner.Pause, error) {
 	f := x.fleet
 	f.Workloads = append([]planner.Workload(nil), f.Workloads...)
 	for i := range f.Workloads {
 		f.Workloads[i].Variants = append([]planner.Variant(nil), f.Workloads[i].Variants...)
 	}
-	return f, nil
+	return f, nil, nil
 }
 
 func (x *cluster) Observe(_ context.Context, f planner.Fleet) ([]planner.Observation, error) {

@@ -72,7 +72,7 @@ func (f *Fluid) Advance(now time.Time) error {
 func (f *Fluid) Now() time.Time { return f.now }
 
 // Fleet implements [controller.Catalog]: the fleet with the replicas asked for.
-func (f *Fluid) Fleet(context.Context) (planner.Fleet, error) {
+func (f *Fluid) Fleet(context.Context) (planner.Fleet, []planner.Pause, error) {
 	fleet := f.fleet
 	fleet.Workloads = append([]planner.Workload(nil), f.fleet.Workloads...)
 	for i := range fleet.Workloads {
@@ -82,7 +82,7 @@ func (f *Fluid) Fleet(context.Context) (planner.Fleet, error) {
 			w.Variants[j].StartingReplicas = w.Variants[j].CurrentReplicas - f.Ready(i, j)
 		}
 	}
-	return fleet, nil
+	return fleet, nil, nil
 }
 
 // Observe implements [controller.Observer]: each workload's demand at this time.

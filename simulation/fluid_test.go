@@ -77,7 +77,7 @@ func TestStartingReplicasAreRemovedFirst(t *testing.T) {
 func TestChangeFromElsewhereIsDropped(t *testing.T) {
 	f := newFluid(t)
 	require.Error(t, f.Apply(t.Context(), change(7, 3))[0])
-	now, err := f.Fleet(t.Context())
+	now, _, err := f.Fleet(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, 1, now.Workloads[0].Variants[0].CurrentReplicas)
 }
@@ -109,7 +109,7 @@ func TestControllerFollowsTheDay(t *testing.T) {
 		require.NoError(t, f.Advance(now))
 		_, err := c.Tick(t.Context(), now, nil)
 		require.NoError(t, err)
-		current, err := f.Fleet(t.Context())
+		current, _, err := f.Fleet(t.Context())
 		require.NoError(t, err)
 		if now.Minute() == 0 {
 			replicas[now.Hour()] = current.Workloads[0].Variants[0].CurrentReplicas

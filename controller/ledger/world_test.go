@@ -81,14 +81,14 @@ func newWorld(t *testing.T, workloads int) *world {
 }
 
 // Fleet is sometimes short of devices, and does not know the lengths of some requests.
-func (w *world) Fleet(ctx context.Context) (planner.Fleet, error) {
-	f, err := w.Fluid.Fleet(ctx)
+func (w *world) Fleet(ctx context.Context) (planner.Fleet, []planner.Pause, error) {
+	f, _, err := w.Fluid.Fleet(ctx)
 	f.Workloads[0].Shape = queueing.Shape{}
 	if w.Now().Hour() == 13 {
 		f.Pools = slices.Clone(f.Pools)
 		f.Pools[0].Capacity.Value /= 2
 	}
-	return f, err
+	return f, nil, err
 }
 
 // Observe is noisy, and sometimes blind.
@@ -120,7 +120,7 @@ func (w *world) Observe(ctx context.Context, fleet planner.Fleet) ([]planner.Obs
 // meddle changes replicas behind the controller's back.
 func (w *world) meddle(t *testing.T) {
 	t.Helper()
-	f, err := w.Fleet(t.Context())
+	f, _, err := w.Fleet(t.Context())
 	require.NoError(t, err)
 	v := &f.Workloads[1].Variants[1]
 	for _, err := range w.Apply(t.Context(), []planner.Change{{Workload: "prod/w1", Variant: v.Name, From: v.CurrentReplicas, To: v.CurrentReplicas + 1}}) {

@@ -216,7 +216,7 @@ func (c *ServeConfig) step() time.Duration {
 
 // tick runs one cycle under the fleet's time limit and counts it.
 func (l *loop) tick(ctx context.Context) (controller.Entry, error) {
-	fleet, err := l.fleet.Fleet(ctx)
+	fleet, _, err := l.fleet.Fleet(ctx)
 	if err != nil {
 		return controller.Entry{}, err
 	}

@@ -250,11 +250,11 @@ func (c *Cluster) used(p int, of func(*planner.Workload) bool) int {
 }
 
 // Fleet implements [controller.Catalog].
-func (c *Cluster) Fleet(context.Context) (planner.Fleet, error) {
+func (c *Cluster) Fleet(context.Context) (planner.Fleet, []planner.Pause, error) {
 	if c.Failing[Catalog] {
-		return planner.Fleet{}, fmt.Errorf("API server: %w", errUnreachable)
+		return planner.Fleet{}, nil, fmt.Errorf("API server: %w", errUnreachable)
 	}
-	return c.current(), nil
+	return c.current(), nil, nil
 }
 
 // current is the declaration with what there is of it.
