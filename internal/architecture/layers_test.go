@@ -46,6 +46,7 @@ var layers = []layer{
 	// The loop, and what implements its interfaces.
 	{folder: "controller", may: pure},
 	{folder: "controller/ledger", may: slices.Concat(pure, []string{"controller", "internal/exact"})},
+	{folder: "internal/election"},
 	{folder: "internal/kube"},
 	{folder: "internal/resource", may: pure},
 	{folder: "internal/resource/resourcetest", may: []string{"internal/resource"}},
@@ -66,8 +67,8 @@ var layers = []layer{
 	{folder: "server", may: slices.Concat(pure, schema, []string{"controller", "web"})},
 
 	// What puts it together. Nothing else may import config.
-	{folder: "config", may: slices.Concat(pure, schema, []string{"actuator", "controller", "metrics", "server", "simulation", "sources", "web"})},
-	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "controller/ledger", "examples", "internal/plot", "metrics", "server", "simulation", "sources", "web"})},
+	{folder: "config", may: slices.Concat(pure, schema, []string{"actuator", "controller", "internal/kube", "metrics", "server", "simulation", "sources", "sources/overlay", "web"})},
+	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "controller/ledger", "examples", "internal/election", "internal/kube", "internal/plot", "internal/resource", "metrics", "server", "simulation", "sources", "sources/cluster", "sources/kthena", "sources/llmaz", "sources/llmd", "sources/overlay", "sources/plain", "web"})},
 	{folder: "cmd/poolwright", may: []string{"config", "internal/app", "optimizer/lp"}},
 
 	{folder: "examples"},

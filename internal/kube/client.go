@@ -38,14 +38,16 @@ type Client struct {
 	Scales scale.ScalesGetter
 }
 
-// Load reads how to reach a cluster.
-func Load(c Config) (*rest.Config, error) {
+// Load reads how to reach a cluster, and the namespace that is meant where none is named.
+func Load(c Config) (r *rest.Config, namespace string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.Kubeconfig
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: c.Context})
-	r, err := loader.ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("kube: no cluster: %w", err)
+	if r, err = loader.ClientConfig(); err != nil {
+		return nil, "", fmt.Errorf("kube: no cluster: %w", err)
+	}
+	if namespace, _, err = loader.Namespace(); err != nil {
+		return nil, "", fmt.Errorf("kube: %w", err)
 	}
 	r.QPS, r.Burst = 100, 200
 	if c.QPS > 0 {
@@ -55,7 +57,7 @@ func Load(c Config) (*rest.Config, error) {
 		r.Burst = c.Burst
 	}
 	r.UserAgent = rest.DefaultKubernetesUserAgent()
-	return r, nil
+	return r, namespace, nil
 }
 
 // New returns a client. It asks the cluster nothing yet.

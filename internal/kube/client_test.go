@@ -19,21 +19,23 @@ clusters:
 - {name: b, cluster: {server: "https://127.0.0.1:2"}}
 contexts:
 - {name: here, context: {cluster: a}}
-- {name: there, context: {cluster: b}}
+- {name: there, context: {cluster: b, namespace: inference}}
 `
 
 func TestLoad(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, os.WriteFile(file, []byte(twoClusters), 0o600))
 
-	r, err := kube.Load(kube.Config{Kubeconfig: file})
+	r, namespace, err := kube.Load(kube.Config{Kubeconfig: file})
 	require.NoError(t, err)
+	require.Equal(t, "default", namespace)
 	require.Equal(t, "https://127.0.0.1:1", r.Host)
 	require.Equal(t, float32(100), r.QPS)
 	require.Equal(t, 200, r.Burst)
 
-	r, err = kube.Load(kube.Config{Kubeconfig: file, Context: "there", QPS: 7, Burst: 9})
+	r, namespace, err = kube.Load(kube.Config{Kubeconfig: file, Context: "there", QPS: 7, Burst: 9})
 	require.NoError(t, err)
+	require.Equal(t, "inference", namespace)
 	require.Equal(t, "https://127.0.0.1:2", r.Host)
 	require.Equal(t, float32(7), r.QPS)
 	require.Equal(t, 9, r.Burst)
@@ -42,8 +44,8 @@ func TestLoad(t *testing.T) {
 	require.NoError(t, err)
 	require.NotNil(t, client.Scales)
 
-	_, err = kube.Load(kube.Config{Kubeconfig: file, Context: "nowhere"})
+	_, _, err = kube.Load(kube.Config{Kubeconfig: file, Context: "nowhere"})
 	require.ErrorContains(t, err, "kube: no cluster")
-	_, err = kube.Load(kube.Config{Kubeconfig: filepath.Join(t.TempDir(), "none")})
+	_, _, err = kube.Load(kube.Config{Kubeconfig: filepath.Join(t.TempDir(), "none")})
 	require.ErrorContains(t, err, "no such file")
 }

@@ -18,6 +18,7 @@ import (
 var (
 	fleetValidator        = newValidator(&poolwrightv1.Fleet{})
 	measurementsValidator = newValidator(&poolwrightv1.Measurements{})
+	configValidator       = newValidator(&poolwrightv1.Config{})
 	requestValidator      = newValidator(
 		&poolwrightv1.GetFleetRequest{}, &poolwrightv1.ListDecisionsRequest{}, &poolwrightv1.WatchDecisionsRequest{},
 		&poolwrightv1.PauseWorkloadRequest{}, &poolwrightv1.ResumeWorkloadRequest{},
@@ -27,6 +28,12 @@ var (
 // Request checks a request of the FleetService. The error is of type [Violations].
 func Request(m proto.Message) error {
 	return validate(requestValidator, m).sorted().err()
+}
+
+// Config checks the configuration of the loop over a cluster by the rules of the schema.
+// The error is of type [Violations].
+func Config(m *poolwrightv1.Config) error {
+	return validate(configValidator, m).sorted().err()
 }
 
 // newValidator returns what builds a validator at its first use.

@@ -1,0 +1,120 @@
+package election
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// Config of an election.
+type Config struct {
+	// Namespace and Name of the Lease.
+	Namespace, Name string
+	// LeaseDuration is how long others wait for a leader that is silent, RenewDeadline how
+	// long a leader goes on that cannot renew its lease, and RetryPeriod the time between
+	// attempts: LeaseDuration > RenewDeadline > 1.2 × RetryPeriod. A Lease says its
+	// duration in whole seconds, so it has to be of such: what others read would otherwise
+	// be shorter.
+	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+	// Changed is told who leads, when that changes; nil = nobody is told.
+	Changed func(leader string, self bool)
+}
+
+// Mandate is what a leader was given.
+type Mandate struct {
+	elector *leaderelection.LeaderElector
+	config  *Config
+}
+
+// Valid returns an error once the lease was last renewed longer ago than the renew
+// deadline: then nothing may be written, as another process may soon lead. It looks at the
+// clock, so that it also tells a process that was stopped for a while.
+func (m *Mandate) Valid() error {
+	if m == nil {
+		return nil
+	}
+	if !m.elector.IsLeader() {
+		return fmt.Errorf("election: the lease %s/%s is lost", m.config.Namespace, m.config.Name)
+	}
+	if err := m.elector.Check(m.config.RenewDeadline - m.config.LeaseDuration); err != nil {
+		return fmt.Errorf("election: %w", err)
+	}
+	return nil
+}
+
+// Run stands for election until ctx ends, and calls lead whenever this process is the
+// leader. The context that lead is given ends with the lease or with ctx; the lease is
+// given back only after lead has returned, so that two processes never lead at a time. An
+// error of lead ends Run.
+func Run(ctx context.Context, client kubernetes.Interface, c Config, lead func(context.Context, *Mandate) error) error {
+	if c.LeaseDuration%time.Second != 0 {
+		return fmt.Errorf("election: a lease of %s is not of whole seconds", c.LeaseDuration)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("election: %w", err)
+	}
+	lock := &resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name},
+		Client:     client.CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())},
+	}
+	for ctx.Err() == nil {
+		if err := term(ctx, lock, &c, lead); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// term is one candidacy, from waiting to the end of the lease.
+func term(ctx context.Context, lock resourcelock.Interface, c *Config, lead func(context.Context, *Mandate) error) error {
+	standing, withdraw := context.WithCancel(context.WithoutCancel(ctx))
+	defer withdraw()
+	var elected atomic.Bool
+	ended := make(chan error, 1)
+	mandate := &Mandate{config: c}
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: lock, Name: c.Name, ReleaseOnCancel: true,
+		LeaseDuration: c.LeaseDuration, RenewDeadline: c.RenewDeadline, RetryPeriod: c.RetryPeriod,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(held context.Context) {
+				elected.Store(true)
+				held, stop := context.WithCancel(held)
+				defer stop()
+				defer context.AfterFunc(ctx, stop)()
+				ended <- lead(held, mandate)
+				withdraw()
+			},
+			OnStoppedLeading: func() {},
+			OnNewLeader: func(leader string) {
+				if c.Changed != nil {
+					c.Changed(leader, leader == lock.Identity())
+				}
+			},
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("election: %w", err)
+	}
+	mandate.elector = elector
+	// Whoever leads withdraws by itself, once it is done.
+	defer context.AfterFunc(ctx, func() {
+		if !elected.Load() {
+			withdraw()
+		}
+	})()
+	elector.Run(standing)
+	if !elected.Load() {
+		return nil
+	}
+	return <-ended
+}

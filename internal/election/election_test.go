@@ -1,0 +1,140 @@
+package election_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	kubetesting "k8s.io/client-go/testing"
+
+	"github.com/poolwright/poolwright/internal/election"
+)
+
+func config() election.Config {
+	return election.Config{
+		Namespace: "poolwright", Name: "poolwright",
+		LeaseDuration: time.Second, RenewDeadline: 500 * time.Millisecond, RetryPeriod: 20 * time.Millisecond,
+	}
+}
+
+// versioned is a client whose leases, as a real API server's, are only updated by who has
+// read their last version.
+func versioned() *fake.Clientset {
+	client := fake.NewClientset()
+	var mu sync.Mutex
+	version := 0
+	client.PrependReactor("update", "leases", func(action kubetesting.Action) (bool, runtime.Object, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		update := action.(kubetesting.UpdateAction)
+		lease := update.GetObject().(*coordinationv1.Lease)
+		now, err := client.Tracker().Get(update.GetResource(), lease.Namespace, lease.Name)
+		if err != nil {
+			return true, nil, err
+		}
+		if now.(*coordinationv1.Lease).ResourceVersion != lease.ResourceVersion {
+			return true, nil, apierrors.NewConflict(update.GetResource().GroupResource(), lease.Name, nil)
+		}
+		version++
+		lease = lease.DeepCopy()
+		lease.ResourceVersion = strconv.Itoa(version)
+		return true, lease, client.Tracker().Update(update.GetResource(), lease, lease.Namespace)
+	})
+	return client
+}
+
+// One leads at a time, and the next one takes over as soon as the last one has returned.
+func TestOneLeadsAtATime(t *testing.T) {
+	client := versioned()
+	var leading, most, terms atomic.Int32
+	lead := func(ctx context.Context, mandate *election.Mandate) error {
+		most.Store(max(most.Load(), leading.Add(1)))
+		terms.Add(1)
+		if err := mandate.Valid(); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		time.Sleep(50 * time.Millisecond) // what was begun is brought to its end
+		leading.Add(-1)
+		return nil
+	}
+	ended := make(chan error, 3)
+	var stops []context.CancelFunc
+	for range 3 {
+		ctx, stop := context.WithCancel(t.Context())
+		stops = append(stops, stop)
+		go func() { ended <- election.Run(ctx, client, config(), lead) }()
+	}
+	for i := range stops {
+		require.Eventually(t, func() bool { return terms.Load() >= 1 && leading.Load() == 1 }, 10*time.Second, time.Millisecond, "%d", i)
+		stops[i]()
+		require.NoError(t, <-ended)
+	}
+	require.Equal(t, int32(1), most.Load())
+	lease, err := client.CoordinationV1().Leases("poolwright").Get(t.Context(), "poolwright", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Empty(t, *lease.Spec.HolderIdentity, "the lease is given back")
+}
+
+// A leader that cannot renew its lease is told to stop, may not write, and stands again.
+func TestLostLease(t *testing.T) {
+	client := fake.NewClientset()
+	var unreachable atomic.Bool
+	client.PrependReactor("*", "leases", func(kubetesting.Action) (bool, runtime.Object, error) {
+		if unreachable.Load() {
+			return true, nil, errors.New("unreachable")
+		}
+		return false, nil, nil
+	})
+	invalid := make(chan error, 2)
+	terms := make(chan int, 2)
+	term := 0
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- election.Run(ctx, client, config(), func(ctx context.Context, mandate *election.Mandate) error {
+			term++
+			terms <- term
+			<-ctx.Done()
+			invalid <- mandate.Valid()
+			return nil
+		})
+	}()
+	require.Equal(t, 1, <-terms)
+	unreachable.Store(true)
+	require.ErrorContains(t, <-invalid, "election:")
+	unreachable.Store(false)
+	require.Equal(t, 2, <-terms)
+	stop()
+	require.NoError(t, <-ended)
+}
+
+// What lead returns ends the candidacy.
+func TestLeadFails(t *testing.T) {
+	broken := errors.New("broken")
+	err := election.Run(t.Context(), fake.NewClientset(), config(), func(context.Context, *election.Mandate) error { return broken })
+	require.ErrorIs(t, err, broken)
+}
+
+func TestInvalidConfig(t *testing.T) {
+	c := config()
+	c.LeaseDuration += time.Millisecond
+	never := func(context.Context, *election.Mandate) error { return nil }
+	err := election.Run(t.Context(), fake.NewClientset(), c, never)
+	require.EqualError(t, err, "election: a lease of 1.001s is not of whole seconds")
+
+	c = config()
+	c.RenewDeadline = c.LeaseDuration
+	err = election.Run(t.Context(), fake.NewClientset(), c, never)
+	require.ErrorContains(t, err, "election: leaseDuration must be greater than renewDeadline")
+}
