@@ -21,12 +21,13 @@ var (
 	hpaKind          = schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}
 	scaledObjectKind = schema.GroupKind{Group: "keda.sh", Kind: "ScaledObject"}
 	bindingKind      = schema.GroupKind{Group: "workload.serving.volcano.sh", Kind: "AutoscalingPolicyBinding"}
+	policyKind       = schema.GroupKind{Group: "workload.serving.volcano.sh", Kind: "AutoscalingPolicy"}
 )
 
 // OwnershipKinds are the kinds that [NewOwnership] looks at, beside those of the targets
 // and of what lies between a target and its pods.
 func OwnershipKinds() []schema.GroupKind {
-	return []schema.GroupKind{hpaKind, scaledObjectKind, bindingKind}
+	return []schema.GroupKind{hpaKind, scaledObjectKind, bindingKind, policyKind}
 }
 
 // Self is how this installation is known to others.
@@ -59,7 +60,7 @@ func (r Reference) objectName() objectName {
 }
 
 // NewOwnership finds the autoscalers of a cluster: HorizontalPodAutoscalers, KEDA's
-// ScaledObjects and Kthena's AutoscalingPolicyBindings. A ScaledObject all of whose
+// ScaledObjects and Kthena's bindings. A ScaledObject all of whose
 // triggers ask this installation, and the HorizontalPodAutoscaler that it made, are none.
 func NewOwnership(v View, self Self, now time.Time) *Ownership {
 	if self.FieldManager == "" {
@@ -76,9 +77,11 @@ func NewOwnership(v View, self Self, now time.Time) *Ownership {
 			o.add(scaled, targetOf(scaled, "scaleTargetRef", schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}))
 		}
 	}
-	for _, binding := range v.List(bindingKind) {
-		for _, target := range bindingTargets(binding) {
-			o.add(binding, target)
+	for _, kind := range []schema.GroupKind{bindingKind, policyKind} {
+		for _, binding := range v.List(kind) {
+			for _, target := range bindingTargets(binding) {
+				o.add(binding, target)
+			}
 		}
 	}
 	return o
@@ -194,7 +197,8 @@ func referenceIn(ref map[string]any, namespace string, kind schema.GroupVersionK
 	return r
 }
 
-// bindingTargets are the targets of a binding of Kthena, wherever its generation has them.
+// bindingTargets are the targets of a binding of Kthena, or of a policy, wherever its
+// generation has them.
 func bindingTargets(binding *unstructured.Unstructured) []Reference {
 	kind := schema.GroupVersionKind{Group: bindingKind.Group, Version: binding.GroupVersionKind().Version, Kind: "ModelServing"}
 	var targets []Reference
