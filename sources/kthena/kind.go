@@ -1,0 +1,59 @@
+package kthena
+
+import "k8s.io/apimachinery/pkg/runtime/schema"
+
+const (
+	workloadGroup   = "workload.serving.volcano.sh"
+	networkingGroup = "networking.serving.volcano.sh"
+)
+
+// The kinds that are read.
+var (
+	boosterKind = schema.GroupKind{Group: workloadGroup, Kind: "ModelBooster"}
+	bindingKind = schema.GroupKind{Group: workloadGroup, Kind: "AutoscalingPolicyBinding"}
+	policyKind  = schema.GroupKind{Group: workloadGroup, Kind: "AutoscalingPolicy"}
+	servingKind = schema.GroupKind{Group: workloadGroup, Kind: "ModelServing"}
+	serverKind  = schema.GroupKind{Group: networkingGroup, Kind: "ModelServer"}
+	routeKind   = schema.GroupKind{Group: networkingGroup, Kind: "ModelRoute"}
+)
+
+// Labels that Kthena puts on pods.
+const (
+	nameLabel   = "modelserving.volcano.sh/name"
+	roleLabel   = "modelserving.volcano.sh/role"
+	roleIDLabel = "modelserving.volcano.sh/role-id"
+	entryLabel  = "modelserving.volcano.sh/entry"
+)
+
+// Annotations that say what Kthena's fields have no place for.
+const (
+	// StrategyAnnotation, on the object that declares several targets, says how replicas
+	// are shared among them: "optimal", or "greedy-batches" as Kthena does it.
+	StrategyAnnotation = "poolwright.dev/strategy"
+	// WeightsAnnotation, on a ModelRoute, is "true" where its weights may be written.
+	WeightsAnnotation = "poolwright.dev/weights"
+)
+
+// Reasons for which an object is skipped, and types of conditions.
+const (
+	// Malformed: a field has another type than the API says.
+	Malformed = "Malformed"
+	// InvalidSpec: values break the rules of the API, or contradict each other.
+	InvalidSpec = "InvalidSpec"
+	// PolicyNotFound: there is no AutoscalingPolicy of the name that the binding gives.
+	PolicyNotFound = "PolicyNotFound"
+	// TargetNotFound: there is no ModelServing of the name that a target gives.
+	TargetNotFound = "TargetNotFound"
+	// TargetUnsupported: the target is of a kind, or a part of one, that can't be scaled.
+	TargetUnsupported = "TargetUnsupported"
+	// TargetClaimed: an older object scales the same target.
+	TargetClaimed = "TargetClaimed"
+	// NameTaken: an object of another kind declares a workload of that name.
+	NameTaken = "NameTaken"
+	// EngineUnsupported: what replicas report of themselves is not known.
+	EngineUnsupported = "EngineUnsupported"
+	// PolicyIgnored: backends have different policies, of which none can count.
+	PolicyIgnored = "PolicyIgnored"
+	// RateLimited: the gateway lets no more tokens through than a limit.
+	RateLimited = "RateLimited"
+)

@@ -1,0 +1,126 @@
+package kthena
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/stretchr/testify/require"
+
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/internal/resource/resourcetest"
+	"github.com/poolwright/poolwright/planner"
+	"github.com/poolwright/poolwright/queueing"
+)
+
+// What is written of decisions, told in files. "decided" has a line for each variant of the
+// only workload: its name, ready replicas, capacity of one, replicas planned, and whether
+// they were changed. What is written once is not written again.
+func TestPatches(t *testing.T) {
+	datadriven.Walk(t, "testdata/patches", func(t *testing.T, path string) {
+		var view *resourcetest.View
+		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			switch d.Cmd {
+			case "cluster":
+				view = resourcetest.New(t, d.Input)
+				return ""
+			case "decided":
+				now = now.Add(time.Minute)
+				return writeDecided(t, view, now, d.Input)
+			}
+			t.Fatalf("unknown command %s", d.Cmd)
+			return ""
+		})
+	})
+}
+
+func writeDecided(t *testing.T, view *resourcetest.View, now time.Time, decided string) string {
+	t.Helper()
+	workloads, _ := Reader{}.Read(view)
+	require.Len(t, workloads, 1)
+	w := &workloads[0]
+	o := outcome(t, w, now, decided)
+	var b strings.Builder
+	for _, p := range (Reader{}).Patches(view, w, o) {
+		text, err := json.MarshalIndent(p.Merge, "", "  ")
+		require.NoError(t, err)
+		fmt.Fprintf(&b, "%v %s\n%s\n", p.Object, p.Subresource, text)
+		view.Apply(t, p)
+	}
+	o.Changes, o.Now = nil, now.Add(time.Second)
+	require.Empty(t, Reader{}.Patches(view, w, o), "all is written already")
+	return b.String()
+}
+
+func outcome(t *testing.T, w *resource.Workload, now time.Time, decided string) *resource.Outcome {
+	t.Helper()
+	o := &resource.Outcome{Now: now, Workload: &w.Workload, Plan: &planner.WorkloadPlan{}, Conditions: w.Conditions}
+	for j, line := range strings.Split(decided, "\n") {
+		var name, changed string
+		var ready, replicas int
+		var capacity float64
+		_, err := fmt.Sscan(line+" -", &name, &ready, &capacity, &replicas, &changed)
+		require.NoError(t, err)
+		require.Equal(t, name, w.Declared[j].Name)
+		w.Variants = append(w.Variants, w.Declared[j].Variant)
+		o.Ready = append(o.Ready, ready)
+		o.Plan.Variants = append(o.Plan.Variants, planner.VariantPlan{
+			Size: planner.Size{Capacity: queueing.Rate(capacity)}, Replicas: []int{replicas},
+		})
+		if changed == "changed" {
+			o.Changes = append(o.Changes, planner.Change{Workload: w.QualifiedName(), Variant: name, To: replicas})
+		}
+	}
+	return o
+}
+
+// Weights are integers in [0, 100] that sum up to 100, in proportion as exactly as integers
+// can be where none is raised to 1, in the same order as rates; nobody with a rate gets none.
+func TestProportional(t *testing.T) {
+	require.Nil(t, proportional(nil))
+	require.Nil(t, proportional([]float64{0, 0}))
+	require.Nil(t, proportional(make([]float64, 101)))
+	require.Equal(t, []int64{67, 33}, proportional([]float64{2, 1}))
+	require.Equal(t, []int64{34, 33, 33}, proportional([]float64{1, 1, 1}))
+	require.Equal(t, []int64{0, 100}, proportional([]float64{0, 0.1}))
+	require.Equal(t, []int64{99, 1}, proportional([]float64{1e6, 1}))
+
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		rates := make([]float64, 1+random.IntN(16))
+		total := 0.0
+		for k := range rates {
+			if random.IntN(4) > 0 {
+				rates[k] = random.ExpFloat64() * float64(1+random.IntN(1000))
+			}
+			total += rates[k]
+		}
+		weights := proportional(rates)
+		if total == 0 {
+			require.Nil(t, weights)
+			continue
+		}
+		checkWeights(t, rates, weights, total)
+	}
+}
+
+func checkWeights(t *testing.T, rates []float64, weights []int64, total float64) {
+	t.Helper()
+	sum, raised := int64(0), 0
+	for k, weight := range weights {
+		sum += weight
+		require.Equal(t, rates[k] > 0, weight > 0, "%v: %v", rates, weights)
+		if 100*rates[k]/total < 1 {
+			raised++
+		}
+	}
+	require.EqualValues(t, 100, sum, "%v: %v", rates, weights)
+	for k, weight := range weights {
+		require.InDelta(t, 100*rates[k]/total, weight, 1+float64(raised), "%v: %v", rates, weights)
+	}
+}

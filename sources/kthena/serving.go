@@ -1,0 +1,185 @@
+package kthena
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/planner"
+)
+
+// serving is a ModelServing. A replica is one ServingGroup.
+type serving struct {
+	object *unstructured.Unstructured
+	// replicas is the number of ServingGroups asked for.
+	replicas int
+	// roles are those of one ServingGroup.
+	roles []role
+}
+
+// role is a part of a ServingGroup: so many times an entry pod with its workers.
+type role struct {
+	Name           string      `json:"name"`
+	Replicas       *int        `json:"replicas"`
+	EntryTemplate  podTemplate `json:"entryTemplate"`
+	WorkerReplicas int         `json:"workerReplicas"`
+	WorkerTemplate podTemplate `json:"workerTemplate"`
+}
+
+type podTemplate struct {
+	Metadata struct {
+		Labels map[string]string `json:"labels"`
+	} `json:"metadata"`
+	Spec corev1.PodSpec `json:"spec"`
+}
+
+// readServing decodes a ModelServing.
+func readServing(object *unstructured.Unstructured) (*serving, *problem) {
+	var m struct {
+		Spec struct {
+			Replicas *int `json:"replicas"`
+			Template struct {
+				Roles []role `json:"roles"`
+			} `json:"template"`
+		} `json:"spec"`
+	}
+	if err := decode(object, &m); err != nil {
+		return nil, err
+	}
+	s := &serving{object: object, replicas: orOne(m.Spec.Replicas), roles: m.Spec.Template.Roles}
+	if len(s.roles) == 0 {
+		return nil, &problem{InvalidSpec, "spec.template.roles: there is none"}
+	}
+	for i := range s.roles {
+		if r := &s.roles[i]; r.replicas() < 0 || r.WorkerReplicas < 0 {
+			return nil, &problem{InvalidSpec, fmt.Sprintf("spec.template.roles[%d]: %d replicas with %d workers each", i, r.replicas(), r.WorkerReplicas)}
+		}
+	}
+	return s, nil
+}
+
+// replicas is that in one ServingGroup.
+func (r *role) replicas() int { return orOne(r.Replicas) }
+
+func orOne(n *int) int {
+	if n == nil {
+		return 1
+	}
+	return *n
+}
+
+// devices counts those of one ServingGroup, and the nodes over which they can be spread
+// such that every pod keeps its devices together.
+func (s *serving) devices() (devices, nodes int) {
+	largest := 0
+	for i := range s.roles {
+		r := &s.roles[i]
+		entry, worker := resource.PodDevices(&r.EntryTemplate.Spec), resource.PodDevices(&r.WorkerTemplate.Spec)
+		if r.replicas() == 0 {
+			continue
+		}
+		devices += r.replicas() * (entry + r.WorkerReplicas*worker)
+		largest = max(largest, entry)
+		if r.WorkerReplicas > 0 {
+			largest = max(largest, worker)
+		}
+	}
+	if largest == 0 {
+		return 0, 0
+	}
+	return devices, devices / largest
+}
+
+// accelerator is the type of device that the pods with devices select; empty where they
+// select none, or different ones.
+func (s *serving) accelerator() (accelerator string, mixed bool) {
+	for i := range s.roles {
+		r := &s.roles[i]
+		for _, template := range []*podTemplate{&r.EntryTemplate, &r.WorkerTemplate} {
+			selected := resource.SelectedProduct(&template.Spec)
+			if selected == "" || resource.PodDevices(&template.Spec) == 0 {
+				continue
+			}
+			if accelerator != "" && accelerator != selected {
+				return "", true
+			}
+			accelerator = selected
+		}
+	}
+	return accelerator, false
+}
+
+// leaders selects the pod of each ServingGroup that says whether it is ready, and what is
+// measured: the first entry pod of the role that answers requests.
+func (s *serving) leaders(t *targetSpec) labels.Selector {
+	own, extra := t.podLabels()
+	r := s.answering(own[roleLabel])
+	set := labels.Merge(own, labels.Set{nameLabel: s.object.GetName(), roleLabel: r.Name, entryLabel: "true"})
+	if r.replicas() > 1 {
+		set[roleIDLabel] = r.Name + "-0"
+	}
+	return labels.SelectorFromSet(set).Add(extra...)
+}
+
+// podLabels are what a target says of the pods that are measured.
+func (t *targetSpec) podLabels() (labels.Set, labels.Requirements) {
+	set := labels.Merge(t.AdditionalMatchLabels, nil)
+	if t.MetricEndpoint == nil || t.MetricEndpoint.LabelSelector == nil {
+		return set, nil
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchExpressions: t.MetricEndpoint.LabelSelector.MatchExpressions})
+	if err != nil {
+		return set, nil
+	}
+	extra, _ := selector.Requirements()
+	return labels.Merge(set, t.MetricEndpoint.LabelSelector.MatchLabels), extra
+}
+
+// answering is the role that answers requests: the one of that name, else decode, else the
+// first.
+func (s *serving) answering(name string) *role {
+	for _, wanted := range [...]string{name, decodeRole} {
+		i := slices.IndexFunc(s.roles, func(r role) bool { return r.Name == wanted })
+		if i >= 0 {
+			return &s.roles[i]
+		}
+	}
+	return &s.roles[0]
+}
+
+// decodeRole is how Kthena's documentation, and its ModelBooster, name the role.
+const decodeRole = "decode"
+
+// entryLabels are the labels of the entry pods of a role.
+func (s *serving) entryLabels(r *role) labels.Set {
+	return labels.Merge(r.EntryTemplate.Metadata.Labels, labels.Set{nameLabel: s.object.GetName(), roleLabel: r.Name, entryLabel: "true"})
+}
+
+// variant is the ModelServing as a way to serve the workload whose target it is.
+func (s *serving) variant(t *target) resource.Variant {
+	v := resource.Variant{
+		Variant: planner.Variant{
+			Name:            s.object.GetName(),
+			MinReplicas:     t.MinReplicas,
+			MaxReplicas:     optimizer.Bound{Limited: true, Value: t.MaxReplicas},
+			CurrentReplicas: s.replicas,
+			ScaleTarget: planner.ScaleTarget{
+				APIVersion: s.object.GetAPIVersion(), Kind: s.object.GetKind(), Name: s.object.GetName(),
+			},
+		},
+		Target:  resource.ReferenceTo(s.object),
+		Leaders: s.leaders(&t.targetSpec),
+	}
+	v.DevicesPerReplica, v.NodesPerReplica = s.devices()
+	v.Accelerator, _ = s.accelerator()
+	if t.cost > 0 {
+		v.Priced, v.PricePerReplicaHour = true, float64(t.cost)
+	}
+	return v
+}
