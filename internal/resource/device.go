@@ -1,6 +1,8 @@
 package resource
 
 import (
+	"math"
+
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -34,12 +36,12 @@ func deviceResources() []corev1.ResourceName {
 	}
 }
 
-// Devices counts the devices in a list of resources.
+// Devices counts the devices in a list of resources, from 0 to 2³¹ − 1 of each kind.
 func Devices(list corev1.ResourceList) int {
-	var n int64
+	n := 0
 	for _, name := range deviceResources() {
 		quantity := list[name]
-		n += quantity.Value()
+		n += int(max(0, min(quantity.Value(), math.MaxInt32)))
 	}
-	return int(n)
+	return n
 }

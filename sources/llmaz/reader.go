@@ -1,0 +1,114 @@
+package llmaz
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/poolwright/poolwright/internal/resource"
+)
+
+// Reader reads the resources of llmaz. It implements [resource.Reader].
+type Reader struct{}
+
+// Kinds that are read.
+func (Reader) Kinds() []schema.GroupKind {
+	return []schema.GroupKind{modelKind, playgroundKind, serviceKind, runtimeKind, nodeKind}
+}
+
+// Read returns a workload for each OpenModel and namespace in which it is served, by
+// namespace and name. Its variants stand in the order of the model's flavors.
+func (Reader) Read(v resource.View) ([]resource.Workload, []resource.Skipped) {
+	r := reading{view: v}
+	r.models = decodeAll[openModel](&r, modelKind)
+	r.runtimes = decodeAll[backendRuntime](&r, runtimeKind)
+	for _, object := range v.List(playgroundKind) {
+		r.add(object, r.playground)
+	}
+	for _, object := range v.List(serviceKind) {
+		if !isControlledByPlayground(object) {
+			r.add(object, r.service)
+		}
+	}
+	return r.workloads(), r.skipped
+}
+
+// isControlledByPlayground tells whether a Service is a Playground's: then it is the
+// Playground that is scaled.
+func isControlledByPlayground(object *unstructured.Unstructured) bool {
+	for _, o := range object.GetOwnerReferences() {
+		if o.Controller != nil && *o.Controller && schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind() == playgroundKind {
+			return true
+		}
+	}
+	return false
+}
+
+// reading is one pass over a view.
+type reading struct {
+	view        resource.View
+	models      []named[openModel]
+	runtimes    []named[backendRuntime]
+	deployments []deployment
+	skipped     []resource.Skipped
+}
+
+// named is an object without a namespace.
+type named[T any] struct {
+	name   string
+	object *T
+}
+
+func decodeAll[T any](r *reading, kind schema.GroupKind) []named[T] {
+	var all []named[T]
+	for _, object := range r.view.List(kind) {
+		decoded, err := decode[T](object)
+		if err != nil {
+			r.skip(object, err)
+			continue
+		}
+		all = append(all, named[T]{object.GetName(), decoded})
+	}
+	return all
+}
+
+// find returns the object of that name, nil if there is none. Objects are sorted by name.
+func find[T any](all []named[T], name string) *T {
+	i, ok := slices.BinarySearchFunc(all, name, func(n named[T], name string) int { return cmp.Compare(n.name, name) })
+	if !ok {
+		return nil
+	}
+	return all[i].object
+}
+
+// flaw is why an object cannot be read, with a reason in one word.
+type flaw struct {
+	reason string
+	error
+}
+
+func flawed(reason, format string, args ...any) error {
+	return flaw{reason, fmt.Errorf(format, args...)}
+}
+
+func (r *reading) add(object *unstructured.Unstructured, read func(*unstructured.Unstructured) (deployment, error)) {
+	d, err := read(object)
+	if err != nil {
+		r.skip(object, err)
+		return
+	}
+	r.deployments = append(r.deployments, d)
+}
+
+func (r *reading) skip(object *unstructured.Unstructured, err error) {
+	f := flaw{reason: "Malformed", error: err}
+	errors.As(err, &f)
+	r.skipped = append(r.skipped, resource.Skipped{
+		Object: resource.ReferenceTo(object), Reason: f.reason, Message: strings.ReplaceAll(f.Error(), "\n", "; "),
+	})
+}

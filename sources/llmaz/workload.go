@@ -1,0 +1,137 @@
+package llmaz
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/planner"
+)
+
+// Conditions of a workload that reading finds.
+const (
+	// FlavorsInseparable: an object has one number of replicas for several flavors.
+	FlavorsInseparable = "FlavorsInseparable"
+	// MinimumRaised: an object asks for a minimum of 0, which llmaz does not have.
+	MinimumRaised = "MinimumRaised"
+	// ScaleTriggerPresent: llmaz makes an autoscaler of its own for an object.
+	ScaleTriggerPresent = "ScaleTriggerPresent"
+	// ScaleTriggerInvalid: an autoscaler is declared that Kubernetes would not take.
+	ScaleTriggerInvalid = "ScaleTriggerInvalid"
+	// ScaleTriggersDiffer: of several declared autoscalers, one is followed.
+	ScaleTriggersDiffer = "ScaleTriggersDiffer"
+	// SpeculativeDecoding: a draft model runs beside the model.
+	SpeculativeDecoding = "SpeculativeDecoding"
+	// EngineUnsupported: it is not known what the engine calls its metrics.
+	EngineUnsupported = "EngineUnsupported"
+)
+
+// workloads puts what serves a model in a namespace together.
+func (r *reading) workloads() []resource.Workload {
+	slices.SortFunc(r.deployments, func(a, b deployment) int {
+		return cmp.Or(
+			cmp.Compare(a.object.GetNamespace(), b.object.GetNamespace()), cmp.Compare(a.claim.model, b.claim.model),
+			cmp.Compare(a.rank, b.rank), cmp.Compare(a.object.GetName(), b.object.GetName()),
+		)
+	})
+	var all []resource.Workload
+	var first *deployment
+	for i := range r.deployments {
+		d := &r.deployments[i]
+		if first == nil || first.object.GetNamespace() != d.object.GetNamespace() || first.claim.model != d.claim.model {
+			first = d
+			all = append(all, d.workload())
+		}
+		if d.engine.name != first.engine.name || d.servedModel() != first.servedModel() {
+			r.skip(d.object, flawed("ServedDifferently", "serves %s with %q as %q, but %s %s with %q as %q",
+				d.claim.model, d.engine.name, d.servedModel(), first.object.GetKind(), first.object.GetName(), first.engine.name, first.servedModel()))
+			continue
+		}
+		r.join(&all[len(all)-1], d)
+	}
+	return all
+}
+
+// workload is one without variants.
+func (d *deployment) workload() resource.Workload {
+	return resource.Workload{
+		Workload: planner.Workload{Namespace: d.object.GetNamespace(), Name: d.claim.model, Model: d.servedModel()},
+		Object:   resource.ReferenceTo(d.object),
+		Series:   resource.Series{Engine: d.engine.name},
+	}
+}
+
+// servedModel is the model as requests name it: llmaz has engines serve it under the name
+// of the OpenModel where arguments do not say otherwise.
+func (d *deployment) servedModel() string {
+	return cmp.Or(d.command.value(d.engine.served), d.claim.model)
+}
+
+// join adds a deployment to a workload.
+func (r *reading) join(w *resource.Workload, d *deployment) {
+	switch {
+	case d.trigger == nil:
+	case w.Policy.HPA == nil:
+		w.Mode, w.Policy.HPA = resource.Recommend, d.trigger
+	case !reflect.DeepEqual(w.Policy.HPA, d.trigger):
+		d.note(ScaleTriggersDiffer, "OnePolicy", "has another scale trigger than the object before it, whose behavior is followed")
+	}
+	for _, c := range d.conditions {
+		if i := slices.IndexFunc(w.Conditions, func(other resource.Condition) bool { return other.Type == c.Type }); i >= 0 {
+			w.Conditions[i].Message += "; " + c.Message
+		} else {
+			w.Conditions = append(w.Conditions, c)
+		}
+	}
+	w.Declared = append(w.Declared, r.variant(d))
+}
+
+// variant is what a deployment is to its workload.
+func (r *reading) variant(d *deployment) resource.Variant {
+	object := resource.ReferenceTo(d.object)
+	v := resource.Variant{
+		Variant: planner.Variant{
+			Name:              object.Name,
+			DevicesPerReplica: d.podDevices() * d.size,
+			Replica:           d.engine.limits(d.command),
+			MinReplicas:       d.bounds.min, MaxReplicas: d.bounds.max,
+			CurrentReplicas: d.replicas,
+			Startup:         d.startup,
+			ScaleTarget:     planner.ScaleTarget{APIVersion: object.GroupVersion().String(), Kind: object.Kind, Name: object.Name},
+		},
+		Accelerator: r.acceleratorOf(d),
+		Target:      object, Object: object,
+		// A replica is a group of LeaderWorkerSet, and as ready as its leader.
+		Leaders: labels.SelectorFromSet(labels.Set{
+			"leaderworkerset.sigs.k8s.io/name":         object.Name,
+			"leaderworkerset.sigs.k8s.io/worker-index": "0",
+		}),
+	}
+	if d.size > 1 {
+		v.NodesPerReplica = d.size
+	}
+	return v
+}
+
+// podDevices are those of each pod, 0 where nothing says: as the first flavor says, which
+// is the one that llmaz takes them from, else as the container does, else as many as layers
+// are spread over.
+func (d *deployment) podDevices() int {
+	spread := d.command.number(d.engine.tensor, mostDevices)
+	if len(d.flavors) == 0 {
+		return cmp.Or(d.devices, spread)
+	}
+	return cmp.Or(resource.Devices(d.flavors[0].Limits), d.devices, d.flavors[0].parameter(tensorParallel), spread)
+}
+
+// acceleratorOf is the type of device that a deployment runs on. Which of several flavors
+// its pods run on, only they can tell; without any it is the preferred one.
+func (r *reading) acceleratorOf(d *deployment) string {
+	if len(d.flavors) == 0 || len(d.flavors) > 1 && d.replicas > 0 {
+		return d.product
+	}
+	return cmp.Or(r.accelerator(&d.flavors[0]), d.product)
+}
