@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/poolwright/poolwright/internal/resource"
-	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/policy/hpa"
 )
 
@@ -40,10 +39,10 @@ type deployment struct {
 	conditions []resource.Condition
 }
 
-// bounds are those of the replicas.
+// bounds are those of the replicas; without a max they are not limited.
 type bounds struct {
-	min int
-	max optimizer.Bound
+	min int32
+	max *int32
 }
 
 // newDeployment has what Playgrounds and Services have in common.
@@ -113,7 +112,8 @@ func (r *reading) playground(object *unstructured.Unstructured) (deployment, err
 	if own := resource.Devices(p.Spec.BackendRuntimeConfig.Resources.Limits); own > 0 {
 		d.devices = own
 	}
-	return d, d.scale(p.Spec.ElasticConfig, config.ScaleTrigger)
+	err = d.scale(p.Spec.ElasticConfig, config.ScaleTrigger)
+	return d, err
 }
 
 // recommended takes over what the BackendRuntime says, and returns the one of its
@@ -190,21 +190,19 @@ func (d *deployment) scale(e *elasticConfig, recommended *scaleTrigger) error {
 
 func (d *deployment) bound(e *elasticConfig) error {
 	var errs []error
+	least := int32(1)
 	if e.MinReplicas != nil {
-		d.bounds.min = int(*e.MinReplicas)
+		least = *e.MinReplicas
 	}
-	if e.MaxReplicas != nil {
-		d.bounds.max = optimizer.Bound{Limited: true, Value: int(*e.MaxReplicas)}
+	if least < 0 {
+		errs = append(errs, fmt.Errorf("spec.elasticConfig.minReplicas: %d < 0", least))
 	}
-	if d.bounds.min < 0 {
-		errs = append(errs, fmt.Errorf("spec.elasticConfig.minReplicas: %d < 0", d.bounds.min))
-	}
-	if d.bounds.min == 0 {
-		d.bounds.min = 1
+	if least == 0 {
 		d.note(MinimumRaised, "NoScaleToZero", "asks for a minimum of 0, which counts as 1; the configuration of Poolwright can set 0")
 	}
-	if d.bounds.max.Limited && d.bounds.max.Value < max(1, d.bounds.min) {
-		errs = append(errs, fmt.Errorf("spec.elasticConfig.maxReplicas: %d is less than the minimum %d", d.bounds.max.Value, max(1, d.bounds.min)))
+	d.bounds = bounds{max(1, least), e.MaxReplicas}
+	if e.MaxReplicas != nil && *e.MaxReplicas < d.bounds.min {
+		errs = append(errs, fmt.Errorf("spec.elasticConfig.maxReplicas: %d is less than the minimum %d", *e.MaxReplicas, d.bounds.min))
 	}
 	if len(errs) > 0 {
 		return flaw{"Invalid", errors.Join(errs...)}

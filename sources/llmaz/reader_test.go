@@ -2,8 +2,8 @@ package llmaz
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -41,12 +41,13 @@ func TestRead(t *testing.T) {
 // examples are the files in examples/cluster/llmaz.
 func examples(t testing.TB) []string {
 	t.Helper()
-	names, err := filepath.Glob("../../examples/cluster/llmaz/*.yaml")
+	folder := os.DirFS("../../examples/cluster/llmaz")
+	names, err := fs.Glob(folder, "*.yaml")
 	require.NoError(t, err)
 	require.NotEmpty(t, names)
 	var texts []string
 	for _, name := range names {
-		text, err := os.ReadFile(name)
+		text, err := fs.ReadFile(folder, name)
 		require.NoError(t, err)
 		texts = append(texts, string(text))
 	}

@@ -22,9 +22,9 @@ type scaleTrigger struct {
 // config is the autoscaler that llmaz makes within bounds, with what Kubernetes fills in.
 func (t *scaleTrigger) config(b bounds) (*hpa.Config, error) {
 	c := hpa.DefaultConfig()
-	c.MinReplicas, c.MaxReplicas = int32(b.min), math.MaxInt32
-	if b.max.Limited {
-		c.MaxReplicas = int32(b.max.Value)
+	c.MinReplicas, c.MaxReplicas = b.min, math.MaxInt32
+	if b.max != nil {
+		c.MaxReplicas = *b.max
 	}
 	for i := range t.HPA.Metrics {
 		m, err := metric(&t.HPA.Metrics[i])

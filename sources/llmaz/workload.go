@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/planner"
 )
 
@@ -97,10 +98,10 @@ func (r *reading) variant(d *deployment) resource.Variant {
 			Name:              object.Name,
 			DevicesPerReplica: d.podDevices() * d.size,
 			Replica:           d.engine.limits(d.command),
-			MinReplicas:       d.bounds.min, MaxReplicas: d.bounds.max,
-			CurrentReplicas: d.replicas,
-			Startup:         d.startup,
-			ScaleTarget:     planner.ScaleTarget{APIVersion: object.GroupVersion().String(), Kind: object.Kind, Name: object.Name},
+			MinReplicas:       int(d.bounds.min),
+			CurrentReplicas:   d.replicas,
+			Startup:           d.startup,
+			ScaleTarget:       planner.ScaleTarget{APIVersion: object.GroupVersion().String(), Kind: object.Kind, Name: object.Name},
 		},
 		Accelerator: r.acceleratorOf(d),
 		Target:      object, Object: object,
@@ -109,6 +110,9 @@ func (r *reading) variant(d *deployment) resource.Variant {
 			"leaderworkerset.sigs.k8s.io/name":         object.Name,
 			"leaderworkerset.sigs.k8s.io/worker-index": "0",
 		}),
+	}
+	if d.bounds.max != nil {
+		v.MaxReplicas = optimizer.Bound{Limited: true, Value: int(*d.bounds.max)}
 	}
 	if d.size > 1 {
 		v.NodesPerReplica = d.size
