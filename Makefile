@@ -90,6 +90,7 @@ lint: $(TOOLS)/.done $(LINT)/.done ## run go vet, golangci-lint and buf lint
 generate: $(TOOLS)/.done ## generate Go, gateway and OpenAPI from proto/
 	go -C tools run ./validateproto > third_party/protovalidate/buf/validate/validate.proto
 	buf generate
+	buf generate --template buf.gen.keda.yaml
 
 .PHONY: verify
 verify: $(TOOLS)/.done ## check that generated files and go.mod files are up to date

@@ -168,8 +168,10 @@ func TestRefusalsArePermanentUntilTheObjectChanges(t *testing.T) {
 		refusal *apierrors.StatusError
 		says    string
 	}{
-		"forbidden": {apierrors.NewForbidden(deployments, "chat", fmt.Errorf("no rule")),
-			`the service account needs the verbs get and update on deployments/scale in the API group "apps"`},
+		"forbidden": {
+			apierrors.NewForbidden(deployments, "chat", fmt.Errorf("no rule")),
+			`the service account needs the verbs get and update on deployments/scale in the API group "apps"`,
+		},
 		"invalid":   {apierrors.NewInvalid(deployment.GroupKind(), "chat", nil), "is invalid"},
 		"not found": {apierrors.NewNotFound(deployments, "chat"), "it is gone, or its kind cannot be scaled"},
 	} {

@@ -23,6 +23,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
+	"github.com/poolwright/poolwright/proto/externalscaler"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
 
@@ -40,6 +41,8 @@ type Services struct {
 	Optimizer poolwrightv1.OptimizerServiceServer
 	// Fleet is nil where there is no loop.
 	Fleet poolwrightv1.FleetServiceServer
+	// Scaler is nil where KEDA has nothing to ask.
+	Scaler externalscaler.ExternalScalerServer
 }
 
 // Server is the gRPC and the HTTP side of services.
@@ -75,6 +78,9 @@ func New(services Services, registry *prometheus.Registry) (*Server, error) {
 	poolwrightv1.RegisterOptimizerServiceServer(s.grpc, services.Optimizer)
 	if services.Fleet != nil {
 		poolwrightv1.RegisterFleetServiceServer(s.grpc, services.Fleet)
+	}
+	if services.Scaler != nil {
+		externalscaler.RegisterExternalScalerServer(s.grpc, services.Scaler)
 	}
 	healthv1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)

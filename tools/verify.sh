@@ -10,6 +10,7 @@ validate=third_party/protovalidate/buf/validate/validate.proto
 mkdir -p "$fresh/$(dirname $validate)"
 go -C tools run ./validateproto > "$fresh/$validate"
 buf generate --output "$fresh"
+buf generate --template buf.gen.keda.yaml --output "$fresh"
 
 generated() {
   (cd "$1" && find proto third_party -name '*.pb.go' -o -name '*.pb.gw.go' -o -name '*.swagger.json' -o -path $validate | sort)

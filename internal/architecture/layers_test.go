@@ -37,6 +37,7 @@ var layers = []layer{
 
 	// The schema and its translation.
 	{folder: "proto/poolwright/v1"},
+	{folder: "proto/externalscaler"},
 	{folder: "internal/document", may: []string{"internal/parallel"}},
 	{folder: "internal/exact"},
 	{folder: "internal/plot"},
@@ -64,7 +65,7 @@ var layers = []layer{
 
 	// Ways in.
 	{folder: "web"},
-	{folder: "server", may: slices.Concat(pure, schema, []string{"controller", "web"})},
+	{folder: "server", may: slices.Concat(pure, schema, []string{"controller", "proto/externalscaler", "web"})},
 
 	// What puts it together. Nothing else may import config.
 	{folder: "config", may: slices.Concat(pure, schema, []string{"actuator", "controller", "internal/kube", "metrics", "server", "simulation", "sources", "sources/overlay", "web"})},

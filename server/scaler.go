@@ -1,0 +1,313 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/internal/message"
+	"github.com/poolwright/poolwright/planner"
+	"github.com/poolwright/poolwright/proto/externalscaler"
+)
+
+// Decisions are those of a loop. A [controller.History] has them.
+type Decisions interface {
+	// Newest is the last one; false before the first.
+	Newest() (controller.Remembered, bool)
+	// Wait returns when there is one beyond a sequence number, or when ctx ends.
+	Wait(ctx context.Context, sequence uint64) error
+}
+
+// ScalerConfig is what a [Scaler] works with. Decisions are needed.
+type ScalerConfig struct {
+	Decisions Decisions
+	// TTL is how old the last decision may be, by the time of its snapshot; 0 = 2 minutes,
+	// below 0 = any age, for a loop whose clock is not the system's.
+	TTL time.Duration
+	// Leader returns who is asked in place of this process, nil where this one decides;
+	// nil = this one always does.
+	Leader func() externalscaler.ExternalScalerClient
+}
+
+const defaultScalerTTL = 2 * time.Minute
+
+// Scaler is KEDA's external scaler: it recommends the replicas of the last decision. It
+// never computes anything, since KEDA waits three seconds at most, and all replicas of a
+// service give the same answer.
+type Scaler struct {
+	externalscaler.UnimplementedExternalScalerServer
+	config ScalerConfig
+}
+
+// NewScaler returns a scaler.
+func NewScaler(c ScalerConfig) *Scaler {
+	if c.TTL == 0 {
+		c.TTL = defaultScalerTTL
+	}
+	return &Scaler{config: c}
+}
+
+// What the HorizontalPodAutoscaler is told: the sum over replicas of a metric of which each
+// should have one, so that the sum is the number of replicas. The name is the same always.
+const (
+	scalerMetric = "poolwright_desired_replicas"
+	scalerTarget = 1
+)
+
+// GetMetricSpec names the metric. It needs no decision, so that the
+// HorizontalPodAutoscaler is never without one.
+func (s *Scaler) GetMetricSpec(_ context.Context, ref *externalscaler.ScaledObjectRef) (*externalscaler.GetMetricSpecResponse, error) {
+	if _, err := scaledOf(ref); err != nil {
+		return nil, invalid(err)
+	}
+	return &externalscaler.GetMetricSpecResponse{MetricSpecs: []*externalscaler.MetricSpec{
+		{MetricName: scalerMetric, TargetSize: scalerTarget, TargetSizeFloat: scalerTarget},
+	}}, nil
+}
+
+// GetMetrics returns the number of replicas.
+func (s *Scaler) GetMetrics(ctx context.Context, m *externalscaler.GetMetricsRequest) (*externalscaler.GetMetricsResponse, error) {
+	scaled, err := scaledOf(m.GetScaledObjectRef())
+	if err != nil {
+		return nil, invalid(err)
+	}
+	if ctx, leader, err := s.leader(ctx); err != nil || leader != nil {
+		if err != nil {
+			return nil, err
+		}
+		return leader.GetMetrics(ctx, m)
+	}
+	r, err := s.recommendation(scaled)
+	if err != nil {
+		return nil, err
+	}
+	return &externalscaler.GetMetricsResponse{MetricValues: []*externalscaler.MetricValue{
+		{MetricName: m.GetMetricName(), MetricValue: int64(r.replicas), MetricValueFloat: float64(r.replicas)},
+	}}, nil
+}
+
+// IsActive is false only where the demand is known and zero replicas serve it.
+func (s *Scaler) IsActive(ctx context.Context, ref *externalscaler.ScaledObjectRef) (*externalscaler.IsActiveResponse, error) {
+	scaled, err := scaledOf(ref)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	if ctx, leader, err := s.leader(ctx); err != nil || leader != nil {
+		if err != nil {
+			return nil, err
+		}
+		return leader.IsActive(ctx, ref)
+	}
+	r, err := s.recommendation(scaled)
+	if err != nil {
+		return nil, err
+	}
+	return &externalscaler.IsActiveResponse{Result: r.active()}, nil
+}
+
+// StreamIsActive says true at once where replicas are wanted, and whenever they come to be.
+// It never says false, which some versions of KEDA act on without asking other triggers;
+// they learn it by [Scaler.IsActive].
+func (s *Scaler) StreamIsActive(ref *externalscaler.ScaledObjectRef, stream grpc.ServerStreamingServer[externalscaler.IsActiveResponse]) error {
+	scaled, err := scaledOf(ref)
+	if err != nil {
+		return invalid(err)
+	}
+	ctx, leader, err := s.leader(stream.Context())
+	switch {
+	case err != nil:
+		return err
+	case leader != nil:
+		return relay(ctx, leader, ref, stream)
+	}
+	was := false
+	for sequence := uint64(0); ; {
+		if err := s.config.Decisions.Wait(ctx, sequence); err != nil {
+			return status.FromContextError(err).Err()
+		}
+		newest, _ := s.config.Decisions.Newest()
+		sequence = newest.Sequence
+		r, ok := scaled.in(&newest.Decision)
+		is := ok && r.active()
+		if is && !was {
+			if err := stream.Send(&externalscaler.IsActiveResponse{Result: true}); err != nil {
+				return err
+			}
+		}
+		was = is
+	}
+}
+
+// relay passes a stream of the leader on.
+func relay(ctx context.Context, leader externalscaler.ExternalScalerClient, ref *externalscaler.ScaledObjectRef, to grpc.ServerStreamingServer[externalscaler.IsActiveResponse]) error {
+	from, err := leader.StreamIsActive(ctx, ref)
+	if err != nil {
+		return err
+	}
+	for {
+		m, err := from.Recv()
+		if err != nil {
+			return err
+		}
+		if err := to.Send(m); err != nil {
+			return err
+		}
+	}
+}
+
+// relayed marks what another process of ours asks: one that takes this one for the leader,
+// which asks no third.
+const relayed = "poolwright-relayed"
+
+// leader returns whom to ask, nil = nobody.
+func (s *Scaler) leader(ctx context.Context) (context.Context, externalscaler.ExternalScalerClient, error) {
+	if s.config.Leader == nil {
+		return ctx, nil, nil
+	}
+	leader := s.config.Leader()
+	if leader == nil {
+		return ctx, nil, nil
+	}
+	if len(metadata.ValueFromIncomingContext(ctx, relayed)) > 0 {
+		return ctx, nil, status.Error(codes.Unavailable, "the leader is changing")
+	}
+	return metadata.AppendToOutgoingContext(ctx, relayed, "true"), leader, nil
+}
+
+// recommendation is what the last decision says, if it is not too old.
+func (s *Scaler) recommendation(scaled *scaled) (recommendation, error) {
+	newest, ok := s.config.Decisions.Newest()
+	if !ok {
+		return recommendation{}, status.Error(codes.Unavailable, "no decision has been made yet")
+	}
+	if age := time.Since(newest.Decision.At); s.config.TTL > 0 && age > s.config.TTL {
+		return recommendation{}, status.Errorf(codes.Unavailable, "the last decision is %s old", age.Round(time.Second))
+	}
+	r, ok := scaled.in(&newest.Decision)
+	if !ok {
+		return r, scaled.unknown(&newest.Decision.Fleet)
+	}
+	return r, nil
+}
+
+// recommendation is for one variant.
+type recommendation struct {
+	// replicas to have, and those that are asked for now.
+	replicas, current int
+	// unknown: the demand is not known, so that zero replicas mean nothing.
+	unknown bool
+}
+
+func (r recommendation) active() bool {
+	return r.replicas > 0 || r.unknown && r.current > 0
+}
+
+// scaled is what a ScaledObject scales, in a namespace: a variant of a workload, or the
+// variant with a target.
+type scaled struct {
+	namespace         string
+	workload, variant string
+	kind, target      string
+}
+
+// scaledOf reads the metadata of a trigger.
+func scaledOf(ref *externalscaler.ScaledObjectRef) (*scaled, error) {
+	m := ref.GetScalerMetadata()
+	s := &scaled{namespace: ref.GetNamespace(), workload: m["workload"], variant: m["variant"], target: m["target"]}
+	var v message.Violations
+	add := func(key, text string) {
+		v = append(v, message.Violation{Path: "scalerMetadata." + key, Message: text})
+	}
+	if (s.workload == "") == (s.target == "") {
+		add("workload", "either workload or target is needed, and not both")
+	}
+	if s.target != "" && s.variant != "" {
+		add("variant", "goes with workload, not with target")
+	}
+	if kind, name, ok := strings.Cut(s.target, "/"); ok {
+		s.kind, s.target = kind, name
+		if kind == "" || name == "" {
+			add("target", "is to be Kind/name or name")
+		}
+	}
+	if namespace, name, ok := strings.Cut(s.workload, "/"); ok {
+		s.namespace, s.workload = namespace, name
+	}
+	if len(v) > 0 {
+		return nil, v
+	}
+	return s, nil
+}
+
+// in finds what a decision recommends; false where it knows no such variant, or several.
+func (s *scaled) in(d *planner.Decision) (recommendation, bool) {
+	for i := range d.Fleet.Workloads {
+		w := &d.Fleet.Workloads[i]
+		if !s.may(w) {
+			continue
+		}
+		if j := s.among(w.Variants); j >= 0 {
+			return recommended(d, i, j), true
+		}
+	}
+	return recommendation{}, false
+}
+
+// may tells whether a workload may have the variant.
+func (s *scaled) may(w *planner.Workload) bool {
+	return w.Namespace == s.namespace && (s.workload == "" || w.Name == s.workload)
+}
+
+// among finds the variant in those of a workload; -1 = none, or not just one.
+func (s *scaled) among(variants []planner.Variant) int {
+	if s.workload != "" && s.variant == "" && len(variants) == 1 {
+		return 0
+	}
+	return slices.IndexFunc(variants, func(v planner.Variant) bool {
+		if s.workload != "" {
+			return v.Name == s.variant
+		}
+		return v.ScaleTarget.Name == s.target && (s.kind == "" || v.ScaleTarget.Kind == s.kind)
+	})
+}
+
+// recommended is what a decision says about a variant: what it changes it to, or what it
+// has.
+func recommended(d *planner.Decision, workload, variant int) recommendation {
+	w := &d.Fleet.Workloads[workload]
+	v := &w.Variants[variant]
+	r := recommendation{replicas: v.CurrentReplicas, current: v.CurrentReplicas}
+	r.unknown = slices.ContainsFunc(d.Plans[workload].Conditions, func(c planner.Condition) bool {
+		return c.Type == planner.DemandUnknown
+	})
+	name := w.QualifiedName()
+	for i := range d.Changes {
+		if c := &d.Changes[i]; c.Workload == name && c.Variant == v.Name {
+			r.replicas = c.To
+		}
+	}
+	return r
+}
+
+// unknown says what a fleet does not have.
+func (s *scaled) unknown(f *planner.Fleet) error {
+	if s.target != "" {
+		return status.Errorf(codes.NotFound, "no variant in namespace %q has the target %q", s.namespace, strings.TrimPrefix(s.kind+"/"+s.target, "/"))
+	}
+	i := slices.IndexFunc(f.Workloads, func(w planner.Workload) bool { return s.may(&w) })
+	if i < 0 {
+		return known(f, (&planner.Workload{Namespace: s.namespace, Name: s.workload}).QualifiedName())
+	}
+	var names []string
+	for j := range f.Workloads[i].Variants {
+		names = append(names, f.Workloads[i].Variants[j].Name)
+	}
+	return status.Errorf(codes.NotFound, "workload %q has no variant %q; it has %s", f.Workloads[i].QualifiedName(), s.variant, strings.Join(names, ", "))
+}

@@ -1,0 +1,253 @@
+package server_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/optimizer/lp"
+	"github.com/poolwright/poolwright/planner"
+	"github.com/poolwright/poolwright/proto/externalscaler"
+	"github.com/poolwright/poolwright/server"
+)
+
+// decisions are a history of made-up entries.
+type decisions struct {
+	*controller.History
+	sequence uint64
+}
+
+func newDecisions() *decisions {
+	return &decisions{History: controller.NewHistory(controller.HistoryConfig{})}
+}
+
+// decide adds a decision, so long ago, about the workload team/chat with variants h100
+// and a100: from replicas of h100 to others, with conditions.
+func (d *decisions) decide(ago time.Duration, from, to int, conditions ...planner.Condition) {
+	d.sequence++
+	e := controller.Entry{Sequence: d.sequence}
+	e.Decision.At = time.Now().Add(-ago)
+	target := planner.ScaleTarget{APIVersion: "apps/v1", Kind: "Deployment", Name: "chat-h100"}
+	e.Decision.Fleet.Workloads = []planner.Workload{
+		{Namespace: "other", Name: "chat", Variants: []planner.Variant{{Name: "h100", CurrentReplicas: 9, ScaleTarget: target}}},
+		{Namespace: "team", Name: "chat", Variants: []planner.Variant{
+			{Name: "a100", CurrentReplicas: 1}, {Name: "h100", CurrentReplicas: from, ScaleTarget: target},
+		}},
+	}
+	e.Decision.Plans = []planner.WorkloadPlan{{}, {Conditions: conditions}}
+	if from != to {
+		e.Decision.Changes = []planner.Change{{Workload: "team/chat", Variant: "h100", From: from, To: to, Goal: to + 1}}
+	}
+	d.Add(e)
+}
+
+func startScaler(t *testing.T, c server.ScalerConfig) externalscaler.ExternalScalerClient {
+	t.Helper()
+	r := startServices(t, server.Services{
+		Optimizer: server.NewOptimizer(planner.New(lp.Simplex())), Scaler: server.NewScaler(c),
+	}, prometheus.NewRegistry())
+	return externalscaler.NewExternalScalerClient(r.conn)
+}
+
+func scaledObject(metadata ...string) *externalscaler.ScaledObjectRef {
+	m := map[string]string{"scalerAddress": "poolwright.system:9090"}
+	for i := 0; i < len(metadata); i += 2 {
+		m[metadata[i]] = metadata[i+1]
+	}
+	return &externalscaler.ScaledObjectRef{Name: "chat", Namespace: "team", ScalerMetadata: m}
+}
+
+func ofChat() *externalscaler.ScaledObjectRef {
+	return scaledObject("workload", "chat", "variant", "h100")
+}
+
+func replicas(t *testing.T, client externalscaler.ExternalScalerClient, ref *externalscaler.ScaledObjectRef) int64 {
+	t.Helper()
+	m, err := client.GetMetrics(t.Context(), &externalscaler.GetMetricsRequest{ScaledObjectRef: ref, MetricName: "poolwright_desired_replicas"})
+	require.NoError(t, err)
+	require.Len(t, m.GetMetricValues(), 1)
+	value := m.GetMetricValues()[0]
+	require.Equal(t, "poolwright_desired_replicas", value.GetMetricName())
+	require.EqualValues(t, value.GetMetricValue(), value.GetMetricValueFloat(), "older versions of KEDA read integers")
+	return value.GetMetricValue()
+}
+
+func active(t *testing.T, client externalscaler.ExternalScalerClient, ref *externalscaler.ScaledObjectRef) bool {
+	t.Helper()
+	m, err := client.IsActive(t.Context(), ref)
+	require.NoError(t, err)
+	return m.GetResult()
+}
+
+func TestScalerAnswersFromTheLastDecision(t *testing.T) {
+	d := newDecisions()
+	client := startScaler(t, server.ScalerConfig{Decisions: d})
+	d.decide(0, 2, 5)
+	require.EqualValues(t, 5, replicas(t, client, ofChat()))
+	require.EqualValues(t, 5, replicas(t, client, ofChat()), "asking changes nothing")
+	require.True(t, active(t, client, ofChat()))
+	require.EqualValues(t, 5, replicas(t, client, scaledObject("workload", "team/chat", "variant", "h100")))
+	require.EqualValues(t, 5, replicas(t, client, scaledObject("target", "chat-h100")))
+	require.EqualValues(t, 5, replicas(t, client, scaledObject("target", "Deployment/chat-h100")))
+	require.EqualValues(t, 9, replicas(t, client, scaledObject("workload", "other/chat")), "the only variant")
+
+	d.decide(0, 5, 5)
+	require.EqualValues(t, 5, replicas(t, client, ofChat()))
+	d.decide(0, 5, 0)
+	require.EqualValues(t, 0, replicas(t, client, ofChat()))
+	require.False(t, active(t, client, ofChat()))
+}
+
+func TestScalerStaysActiveWhileTheLoadIsUnknown(t *testing.T) {
+	d := newDecisions()
+	client := startScaler(t, server.ScalerConfig{Decisions: d})
+	unknown := planner.Condition{Type: planner.DemandUnknown, Message: "missing arrival rate"}
+	d.decide(0, 3, 3, unknown)
+	require.True(t, active(t, client, ofChat()))
+	d.decide(0, 3, 0, unknown)
+	require.True(t, active(t, client, ofChat()))
+	d.decide(0, 0, 0, unknown)
+	require.False(t, active(t, client, ofChat()), "what sleeps is not woken by a lack of metrics")
+}
+
+// TestIncident28: a dead external scaler took the other triggers of a ScaledObject with it,
+// because it had no metric to name. Here the metric is named whatever state the service is
+// in, and everything else says that it is unavailable, on which KEDA falls back.
+func TestIncident28ScalerWithoutADecision(t *testing.T) {
+	for name, add := range map[string]func(d *decisions){
+		"before the first decision": func(*decisions) {},
+		"after the last one":        func(d *decisions) { d.decide(time.Hour, 2, 5) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDecisions()
+			add(d)
+			client := startScaler(t, server.ScalerConfig{Decisions: d, TTL: time.Minute})
+			spec, err := client.GetMetricSpec(t.Context(), ofChat())
+			require.NoError(t, err)
+			require.Len(t, spec.GetMetricSpecs(), 1)
+			require.Equal(t, "poolwright_desired_replicas", spec.GetMetricSpecs()[0].GetMetricName())
+			require.EqualValues(t, 1, spec.GetMetricSpecs()[0].GetTargetSize())
+			require.EqualValues(t, 1, spec.GetMetricSpecs()[0].GetTargetSizeFloat())
+
+			_, err = client.GetMetrics(t.Context(), &externalscaler.GetMetricsRequest{ScaledObjectRef: ofChat()})
+			require.Equal(t, codes.Unavailable, status.Code(err), "%v", err)
+			_, err = client.IsActive(t.Context(), ofChat())
+			require.Equal(t, codes.Unavailable, status.Code(err), "%v", err)
+
+			d.decide(0, 2, 5)
+			require.EqualValues(t, 5, replicas(t, client, ofChat()), "it recovers by itself")
+		})
+	}
+}
+
+func TestScalerWithAClockOfItsOwn(t *testing.T) {
+	d := newDecisions()
+	client := startScaler(t, server.ScalerConfig{Decisions: d, TTL: -1})
+	d.decide(1000*time.Hour, 2, 5)
+	require.EqualValues(t, 5, replicas(t, client, ofChat()))
+}
+
+// waited says which decision a stream has seen last.
+type waited struct {
+	*decisions
+	seen chan uint64
+}
+
+func (w waited) Wait(ctx context.Context, sequence uint64) error {
+	select {
+	case w.seen <- sequence:
+	case <-ctx.Done():
+	}
+	return w.decisions.Wait(ctx, sequence)
+}
+
+func TestScalerPushesWakeUps(t *testing.T) {
+	d := waited{newDecisions(), make(chan uint64)}
+	client := startScaler(t, server.ScalerConfig{Decisions: d})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	stream, err := client.StreamIsActive(ctx, ofChat())
+	require.NoError(t, err)
+	require.Zero(t, <-d.seen)
+	for range 3 {
+		d.decide(0, 0, 0)
+		require.Equal(t, d.sequence, <-d.seen)
+		d.decide(0, 0, 4)
+		require.Equal(t, d.sequence, <-d.seen)
+		m, err := stream.Recv()
+		require.NoError(t, err)
+		require.True(t, m.GetResult(), "asleep is never pushed, so this is the wake-up")
+		d.decide(0, 4, 4)
+		require.Equal(t, d.sequence, <-d.seen)
+	}
+	cancel()
+	_, err = stream.Recv()
+	require.Equal(t, codes.Canceled, status.Code(err), "awake is pushed once: %v", err)
+}
+
+func TestScalerOfAFollower(t *testing.T) {
+	d := newDecisions()
+	d.decide(0, 2, 5)
+	leader := startScaler(t, server.ScalerConfig{Decisions: d})
+	follower := startScaler(t, server.ScalerConfig{
+		Decisions: newDecisions(), Leader: func() externalscaler.ExternalScalerClient { return leader },
+	})
+	require.EqualValues(t, 5, replicas(t, follower, ofChat()))
+	require.True(t, active(t, follower, ofChat()))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stream, err := follower.StreamIsActive(ctx, ofChat())
+	require.NoError(t, err)
+	m, err := stream.Recv()
+	require.NoError(t, err)
+	require.True(t, m.GetResult())
+
+	var other externalscaler.ExternalScalerClient
+	lost := startScaler(t, server.ScalerConfig{
+		Decisions: newDecisions(), Leader: func() externalscaler.ExternalScalerClient { return other },
+	})
+	other = startScaler(t, server.ScalerConfig{
+		Decisions: newDecisions(), Leader: func() externalscaler.ExternalScalerClient { return lost },
+	})
+	_, err = lost.IsActive(t.Context(), ofChat())
+	require.Equal(t, codes.Unavailable, status.Code(err), "who take each other for the leader do not ask in circles: %v", err)
+}
+
+func TestScalerMistakes(t *testing.T) {
+	d := newDecisions()
+	d.decide(0, 2, 5)
+	client := startScaler(t, server.ScalerConfig{Decisions: d})
+	for says, test := range map[string]struct {
+		ref  *externalscaler.ScaledObjectRef
+		code codes.Code
+	}{
+		"scalerMetadata.workload: either workload or target is needed, and not both": {scaledObject(), codes.InvalidArgument},
+		"scalerMetadata.workload: either":                                            {scaledObject("workload", "chat", "target", "chat-h100"), codes.InvalidArgument},
+		"scalerMetadata.variant: goes with workload, not with target": {
+			scaledObject("target", "chat-h100", "variant", "h100"), codes.InvalidArgument,
+		},
+		"scalerMetadata.target: is to be Kind/name or name":               {scaledObject("target", "Deployment/"), codes.InvalidArgument},
+		`there is no workload "team/chta"; did you mean`:                  {scaledObject("workload", "chta"), codes.NotFound},
+		`workload "team/chat" has no variant ""; it has a100, h100`:       {scaledObject("workload", "chat"), codes.NotFound},
+		`workload "team/chat" has no variant "b200"; it has a100, h100`:   {scaledObject("workload", "chat", "variant", "b200"), codes.NotFound},
+		`no variant in namespace "team" has the target "StatefulSet/chat`: {scaledObject("target", "StatefulSet/chat-h100"), codes.NotFound},
+	} {
+		_, err := client.IsActive(t.Context(), test.ref)
+		require.Equal(t, test.code, status.Code(err), "%v", err)
+		require.ErrorContains(t, err, says)
+		_, err = client.GetMetrics(t.Context(), &externalscaler.GetMetricsRequest{ScaledObjectRef: test.ref})
+		require.Equal(t, test.code, status.Code(err), "%v", err)
+		_, err = client.GetMetricSpec(t.Context(), test.ref)
+		if test.code == codes.InvalidArgument {
+			require.Equal(t, test.code, status.Code(err), "%v", err)
+		} else {
+			require.NoError(t, err)
+		}
+	}
+}
