@@ -35,12 +35,13 @@ func New(t testing.TB, texts ...string) *View {
 	t.Helper()
 	v := &View{objects: make(map[name]*unstructured.Unstructured)}
 	for _, text := range texts {
-		v.add(t, text)
+		v.Add(t, text)
 	}
 	return v
 }
 
-func (v *View) add(t testing.TB, text string) {
+// Add adds the objects in a text of YAML documents.
+func (v *View) Add(t testing.TB, text string) {
 	t.Helper()
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader([]byte(text)), len(text)+1)
 	for {

@@ -1,0 +1,209 @@
+package llmd
+
+import (
+	"math"
+	"slices"
+
+	"github.com/poolwright/poolwright/calibration"
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/planner"
+)
+
+// allocation is the part of one object in an outcome.
+type allocation struct {
+	object resource.Reference
+	// variants of the object, and inUse the one of its target, are indices into those of the
+	// outcome's workload.
+	variants []int
+	inUse    int
+	// declared are the variants of the same indices as the reader declared them.
+	declared map[int]*resource.Variant
+}
+
+// allocations are those of the objects of a workload, in their order. An object whose
+// target is not in the fleet has none.
+func allocations(w *resource.Workload, o *resource.Outcome) []*allocation {
+	var all []*allocation
+	for i := range w.Declared {
+		d := &w.Declared[i]
+		j := slices.IndexFunc(o.Workload.Variants, func(v planner.Variant) bool { return v.Name == d.Name })
+		if j < 0 {
+			continue
+		}
+		k := slices.IndexFunc(all, func(a *allocation) bool { return a.object == d.Object })
+		if k < 0 {
+			k = len(all)
+			all = append(all, &allocation{object: d.Object, inUse: -1, declared: make(map[int]*resource.Variant)})
+		}
+		a := all[k]
+		a.variants = append(a.variants, j)
+		a.declared[j] = d
+		if d.Target.Name != "" {
+			a.inUse = j
+		}
+	}
+	return slices.DeleteFunc(all, func(a *allocation) bool { return a.inUse < 0 })
+}
+
+// name of the accelerator of a variant: as the object has it, else as its pool has it.
+func (a *allocation) name(o *resource.Outcome, j int) string {
+	if name := a.declared[j].Accelerator; name != "" {
+		return name
+	}
+	return o.Fleet.Pools[o.Workload.Variants[j].Pools[0]].Accelerator
+}
+
+// replicaPrice is that of a replica per hour, where most of them are.
+func replicaPrice(f *planner.Fleet, v *planner.Variant) float64 {
+	most := 0
+	for k := range v.PoolReplicas {
+		if v.PoolReplicas[k] > v.PoolReplicas[most] {
+			most = k
+		}
+	}
+	return f.Price(v, v.Pools[most])
+}
+
+// choice is an accelerator with its replicas.
+type choice struct {
+	accelerator string
+	replicas    int
+	// variant is the index of the accelerator.
+	variant int
+	// cost and instead are per hour: of the choice, and of staying on the accelerator in
+	// use. They count where that is another one.
+	cost, instead float64
+}
+
+// transition is the share of the costs before and after that the family charges for moving
+// to another type of accelerator.
+const transition = 0.1
+
+// wanted is what is best for the object: what is planned on the accelerator in use or,
+// where another one is cheaper by more than the cost of a transition, that one. Devices are
+// weighed at their shadow prices, and must be free.
+func (a *allocation) wanted(o *resource.Outcome) choice {
+	plan := &o.Plan.Variants[a.inUse]
+	stay := choice{accelerator: a.name(o, a.inUse), replicas: plan.Total(), variant: a.inUse}
+	rate := float64(o.Workload.ArrivalRate)
+	if len(a.variants) < len(o.Workload.Variants) {
+		rate *= plan.Share
+	}
+	if o.Plan.Held || rate == 0 {
+		return stay
+	}
+	_, keep := needed(rate, plan)
+	use := &o.Workload.Variants[a.inUse]
+	now := float64(use.CurrentReplicas) * replicaPrice(o.Fleet, use)
+	best := stay
+	for _, j := range a.variants {
+		replicas, cost := needed(rate, &o.Plan.Variants[j])
+		if j == a.inUse || cost+transition*(now+cost) >= keep || best.variant != a.inUse && cost >= best.cost {
+			continue
+		}
+		if fits(o.Fleet, &o.Workload.Variants[j], replicas) {
+			best = choice{accelerator: a.name(o, j), replicas: replicas, variant: j, cost: cost, instead: keep}
+		}
+	}
+	return best
+}
+
+// needed is the least number of replicas of a variant that serves a rate, and their cost;
+// +Inf where it cannot.
+func needed(rate float64, plan *planner.VariantPlan) (replicas int, cost float64) {
+	served := float64(plan.Size.Served)
+	if served <= 0 || rate/served > mostReplicas {
+		return 0, math.Inf(1)
+	}
+	replicas = max(1, int(math.Ceil(rate/served)))
+	return replicas, float64(replicas) * served * plan.MarginalPrice
+}
+
+// fits tells whether pools of a variant have free devices for so many replicas.
+func fits(f *planner.Fleet, v *planner.Variant, replicas int) bool {
+	free := 0
+	for _, p := range v.Pools {
+		if !f.Pools[p].Capacity.Limited {
+			return true
+		}
+		free += f.Pools[p].Capacity.Value
+	}
+	for i := range f.Workloads {
+		for j := range f.Workloads[i].Variants {
+			free -= used(&f.Workloads[i].Variants[j], v.Pools)
+		}
+	}
+	return replicas*v.DevicesPerReplica <= free
+}
+
+// used are the devices that replicas of a variant hold in some pools: all of them where
+// nothing tells in which of several they are.
+func used(v *planner.Variant, pools []int) int {
+	replicas := 0
+	for k, p := range v.Pools {
+		if !slices.Contains(pools, p) {
+			continue
+		}
+		if v.PoolReplicas == nil {
+			return (v.CurrentReplicas + v.LeavingReplicas) * v.DevicesPerReplica
+		}
+		replicas += v.PoolReplicas[k]
+	}
+	return replicas * v.DevicesPerReplica
+}
+
+// applied tells whether the target has, or was asked for, what is wanted.
+func (a *allocation) applied(o *resource.Outcome, wanted *choice) bool {
+	if wanted.variant != a.inUse {
+		return false
+	}
+	use := &o.Workload.Variants[a.inUse]
+	replicas := use.CurrentReplicas
+	for i := range o.Changes {
+		if o.Changes[i].Variant == use.Name {
+			replicas = o.Changes[i].To
+		}
+	}
+	return replicas == wanted.replicas
+}
+
+// measured is what was seen of the object's replicas; nothing is known where nothing was.
+type measured struct {
+	// rate of arrivals is per second, in total; lengths are in tokens, latencies in seconds.
+	rate, input, output, itl, ttft, wait calibration.Quantity
+}
+
+func (a *allocation) measured(o *resource.Outcome) measured {
+	var m measured
+	if e := o.Plan.Expected; e != nil {
+		share := 0.0
+		for _, j := range a.variants {
+			share += o.Plan.Variants[j].Share
+		}
+		m.rate = calibration.Of(float64(e.Observed) * share)
+	}
+	if o.Observation == nil {
+		return m
+	}
+	m.input, m.output = quantity(o.Observation.InputTokens), quantity(o.Observation.OutputTokens)
+	name := o.Workload.Variants[a.inUse].Name
+	for i := range o.Observation.Variants {
+		v := &o.Observation.Variants[i]
+		if v.Variant != name {
+			continue
+		}
+		m.itl, m.ttft = v.Replica.ITL, v.Replica.TTFT
+		// By Little's law.
+		if v.Replica.Waiting.Known && v.Replica.Rate.Known && v.Replica.Rate.Value > 0 {
+			m.wait = calibration.Of(v.Replica.Waiting.Value / v.Replica.Rate.Value)
+		}
+	}
+	return m
+}
+
+func quantity(m planner.Measurement) calibration.Quantity {
+	if m.State == planner.Fresh || m.State == planner.Incomplete {
+		return calibration.Of(m.Value)
+	}
+	return calibration.Quantity{}
+}

@@ -1,0 +1,93 @@
+package llmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/planner"
+)
+
+// Types and reasons of conditions as the family has them.
+const (
+	targetResolved    = "TargetResolved"
+	targetFound       = "TargetFound"
+	metricsAvailable  = "MetricsAvailable"
+	metricsFound      = "MetricsFound"
+	metricsMissing    = "MetricsMissing"
+	metricsStale      = "MetricsStale"
+	optimizationReady = "OptimizationReady"
+	optimized         = "OptimizationSucceeded"
+	optimizedNot      = "OptimizationFailed"
+	noMetrics         = "MetricsUnavailable"
+)
+
+// conditions are those of the family and, under Poolwright's domain, the others.
+func (a *allocation) conditions(o *resource.Outcome, wanted *choice) []resource.Condition {
+	all := []resource.Condition{
+		{
+			Type: targetResolved, Status: resource.True, Reason: targetFound,
+			Message: fmt.Sprintf("it scales %v", a.declared[a.inUse].Target),
+		},
+		metrics(o),
+		a.optimization(o, wanted),
+	}
+	for _, c := range o.Conditions {
+		all = append(all, c.Qualified())
+	}
+	return all
+}
+
+// message of a condition of the plan; false if it is not met.
+func message(o *resource.Outcome, of ...planner.ConditionType) (string, bool) {
+	for _, kind := range of {
+		for _, c := range o.Plan.Conditions {
+			if c.Type == kind {
+				return c.Message, true
+			}
+		}
+	}
+	return "", false
+}
+
+func metrics(o *resource.Outcome) resource.Condition {
+	unknown, missing := message(o, planner.DemandUnknown)
+	if !missing {
+		c := resource.Condition{Type: metricsAvailable, Status: resource.True, Reason: metricsFound, Message: "demand is measured"}
+		if incomplete, ok := message(o, planner.DemandIncomplete); ok {
+			c.Message = incomplete
+		}
+		return c
+	}
+	c := resource.Condition{Type: metricsAvailable, Status: resource.False, Reason: metricsMissing, Message: unknown}
+	if b := o.Observation; b != nil && (b.ArrivalRate.State == planner.Stale || b.CompletionRate.State == planner.Stale) {
+		c.Reason = metricsStale
+	}
+	return c
+}
+
+func (a *allocation) optimization(o *resource.Outcome, wanted *choice) resource.Condition {
+	if unknown, ok := message(o, planner.DemandUnknown); ok {
+		return resource.Condition{Type: optimizationReady, Status: resource.False, Reason: noMetrics, Message: unknown}
+	}
+	if why, ok := message(o, planner.SLOInfeasible, planner.Paused, planner.ExternalChange); ok {
+		return resource.Condition{Type: optimizationReady, Status: resource.False, Reason: optimizedNot, Message: why}
+	}
+	if reason := o.Plan.Variants[a.inUse].Size.Reason; reason != "" {
+		return resource.Condition{
+			Type: optimizationReady, Status: resource.False, Reason: optimizedNot,
+			Message: fmt.Sprintf("%s: %s", a.name(o, a.inUse), reason),
+		}
+	}
+	words := []string{o.Plan.Reason}
+	if wanted.variant != a.inUse {
+		words = append(words, fmt.Sprintf("%s would cost %.4g per hour instead of %.4g; until the target moves there, it is scaled to %d on %s",
+			wanted.accelerator, wanted.cost, wanted.instead, o.Plan.Variants[a.inUse].Total(), a.name(o, a.inUse)))
+	}
+	if len(wanted.accelerator) < leastName {
+		words = append(words, fmt.Sprintf("the API takes no name as short as %q in desiredOptimizedAlloc", wanted.accelerator))
+	}
+	return resource.Condition{
+		Type: optimizationReady, Status: resource.True, Reason: optimized, Message: strings.Join(words, "; "),
+	}
+}

@@ -1,0 +1,103 @@
+package llmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/planner"
+)
+
+// Types of the conditions that reading finds.
+const (
+	// AcceleratorAssumed: nothing tells which accelerator the target is on.
+	AcceleratorAssumed = "AcceleratorAssumed"
+	// PriceInvalid: the price of an accelerator is given and can't be read.
+	PriceInvalid = "PriceInvalid"
+)
+
+// vLLM is the engine whose metrics the family reads.
+const vLLM = "vllm"
+
+// workload is what declarations of one model in one class say, the oldest first. Several
+// are used together: each has been deployed beside the others.
+func (s *survey) workload(declarations []*declaration) resource.Workload {
+	first := declarations[0]
+	w := resource.Workload{
+		Workload: planner.Workload{
+			Namespace: first.GetNamespace(), Name: first.GetName(),
+			Model: first.spec.ModelID, Mixing: optimizer.Single,
+		},
+		Object: resource.ReferenceTo(first.Unstructured),
+		Series: resource.Series{Engine: vLLM},
+	}
+	if c := first.class; c != nil {
+		w.ServiceClass, w.Priority, w.SLO = c.name, c.priority, c.slo
+	}
+	if len(declarations) > 1 {
+		w.Mixing = optimizer.Allowed
+	}
+	bounded := s.config.ScaleToZero
+	for _, d := range declarations {
+		bounded = bounded || d.spec.MinReplicas != nil
+		s.addVariants(&w, d)
+	}
+	if !bounded {
+		w.MinReplicas = 1
+	}
+	return w
+}
+
+// addVariants adds the accelerator in use, then the others.
+func (s *survey) addVariants(w *resource.Workload, d *declaration) {
+	t := d.target
+	v := s.variant(w, d, d.profileOf(t.accelerator))
+	v.Target = resource.ReferenceTo(t.Unstructured)
+	v.ScaleTarget = planner.ScaleTarget{APIVersion: t.GetAPIVersion(), Kind: t.GetKind(), Name: t.GetName()}
+	v.Leaders = t.leaders()
+	v.CurrentReplicas = t.replicas()
+	v.MinReplicas, v.MaxReplicas = d.minReplicas, d.maxReplicas
+	if d.priced {
+		v.PricePerReplicaHour, v.Priced = d.cost/s.config.CostUnits, true
+	}
+	w.Declared = append(w.Declared, v)
+	if t.assumed {
+		w.Conditions = append(w.Conditions, resource.Condition{
+			Type: AcceleratorAssumed, Status: resource.True, Reason: AcceleratorAssumed,
+			Message: fmt.Sprintf("%v: no label, node selector or ready pod of %v tells the accelerator; %s is assumed",
+				v.Object, v.Target, t.accelerator),
+		})
+	}
+	for _, p := range d.profiles {
+		if p.accelerator != t.accelerator {
+			v := s.variant(w, d, p)
+			v.MaxReplicas = optimizer.Bound{Limited: true}
+			w.Declared = append(w.Declared, v)
+		}
+	}
+}
+
+// variant is what an object says of an accelerator, whether in use or not.
+func (s *survey) variant(w *resource.Workload, d *declaration, p profile) resource.Variant {
+	v := resource.Variant{
+		Variant:     planner.Variant{Name: variantName(d.object, p.accelerator), DevicesPerReplica: p.devices, Replica: p.replica},
+		Accelerator: p.accelerator,
+		Object:      resource.ReferenceTo(d.Unstructured),
+	}
+	unit := s.unitPrices(d.GetNamespace()).prices[p.accelerator]
+	if unit.known && p.devices > 0 {
+		v.PricePerReplicaHour, v.Priced = unit.cost*float64(p.devices)/s.config.CostUnits, true
+	}
+	if unit.wrong != "" {
+		w.Conditions = append(w.Conditions, resource.Condition{
+			Type: PriceInvalid, Status: resource.True, Reason: PriceInvalid, Message: unit.wrong,
+		})
+	}
+	return v
+}
+
+// variantName is object/accelerator; the object's where no accelerator is known.
+func variantName(o *object, accelerator string) string {
+	return strings.TrimSuffix(o.GetName()+"/"+accelerator, "/")
+}
