@@ -165,7 +165,7 @@ func TestEnginesReport(t *testing.T) {
 	}
 	require.NoError(t, w.fleet.Offer(llama, 200, short))
 	for n, kind := range metrics.Engines() {
-		w.until(func() bool { return value(w.scrape(n + 1)[counters[kind]]) > 0 })
+		w.until(func() bool { return w.scrape(n + 1)[counters[kind]] > 0 })
 	}
 }
 
