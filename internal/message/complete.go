@@ -44,6 +44,8 @@ func check(m proto.Message) (err error) {
 		_, err = Fleet(m)
 	case *poolwrightv1.Measurements:
 		_, err = Measurements(m)
+	case *poolwrightv1.Overlay:
+		_, err = Overlay(m)
 	}
 	return err
 }

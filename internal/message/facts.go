@@ -22,7 +22,7 @@ func facts(m *poolwrightv1.Measurements, v *Violations) *Facts {
 	case m.GetOptions().GetPrior() != nil:
 		v.add("options.prior", "give either a prior, or device and model to estimate it from")
 	}
-	f := &Facts{Devices: int(orOne(m.GetDevice().Count)), Model: architecture(m.GetModel(), v)}
+	f := &Facts{Devices: int(orOne(m.GetDevice().Count)), Model: architecture(m.GetModel(), "model", v)}
 	f.Device = f.device(m.GetDevice(), precision(m.GetModel()), v)
 	return f
 }
@@ -79,7 +79,7 @@ func (f *Facts) device(m *poolwrightv1.Device, p poolwrightv1.ModelFacts_Precisi
 	return d
 }
 
-func architecture(m *poolwrightv1.ModelFacts, v *Violations) calibration.Architecture {
+func architecture(m *poolwrightv1.ModelFacts, path string, v *Violations) calibration.Architecture {
 	a := calibration.Architecture{
 		Parameters:        m.GetParameters(),
 		ActiveParameters:  m.GetActiveParameters(),
@@ -95,10 +95,10 @@ func architecture(m *poolwrightv1.ModelFacts, v *Violations) calibration.Archite
 		a.BytesPerParameter = [...]float64{2, 1, 0.5}[precision(m)]
 	}
 	if a.Parameters > 0 && a.ActiveParameters > a.Parameters {
-		v.add("model.activeParameters", "%g are more than the %g parameters", a.ActiveParameters, a.Parameters)
+		v.add(path+".activeParameters", "%g are more than the %g parameters", a.ActiveParameters, a.Parameters)
 	}
 	if m.KvBytesPerToken == nil && (m.KvHeads == nil || m.HeadSize == nil) {
-		v.add("model.kvBytesPerToken", "give it, or kvHeads and headSize")
+		v.add(path+".kvBytesPerToken", "give it, or kvHeads and headSize")
 	}
 	return a
 }

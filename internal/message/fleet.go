@@ -214,9 +214,7 @@ func (t *translation) workload(m *poolwrightv1.Workload, path string) planner.Wo
 	if m.Priority != nil {
 		w.Priority = int(m.GetPriority())
 	}
-	if m.GetMixing() == poolwrightv1.Workload_SINGLE {
-		w.Mixing = optimizer.Single
-	}
+	w.Mixing = mixing(m.GetMixing())
 	t.printable(path, "name", w.Name)
 	t.printable(path, "namespace", w.Namespace)
 	w.Policy = t.policy(m.GetPolicy(), path+".policy")
@@ -227,9 +225,16 @@ func (t *translation) workload(m *poolwrightv1.Workload, path string) planner.Wo
 	return w
 }
 
+func mixing(m poolwrightv1.Workload_Mixing) optimizer.Mixing {
+	if m == poolwrightv1.Workload_SINGLE {
+		return optimizer.Single
+	}
+	return optimizer.Allowed
+}
+
 func (t *translation) minMax(low int, high optimizer.Bound, path string) {
 	if high.Limited && low > high.Value {
-		t.violations.add(path+".minReplicas", "%d is more than maxReplicas, which is %d", low, high.Value)
+		t.violations.add(join(path, "minReplicas"), "%d is more than maxReplicas, which is %d", low, high.Value)
 	}
 }
 

@@ -19,6 +19,7 @@ var (
 	fleetValidator        = newValidator(&poolwrightv1.Fleet{})
 	measurementsValidator = newValidator(&poolwrightv1.Measurements{})
 	configValidator       = newValidator(&poolwrightv1.Config{})
+	overlayValidator      = newValidator(&poolwrightv1.Overlay{}, &poolwrightv1.ReplicaOverlay{}, &poolwrightv1.WorkloadOverlay{})
 	requestValidator      = newValidator(
 		&poolwrightv1.GetFleetRequest{}, &poolwrightv1.ListDecisionsRequest{}, &poolwrightv1.WatchDecisionsRequest{},
 		&poolwrightv1.PauseWorkloadRequest{}, &poolwrightv1.ResumeWorkloadRequest{},
@@ -30,10 +31,16 @@ func Request(m proto.Message) error {
 	return validate(requestValidator, m).sorted().err()
 }
 
-// Config checks the configuration of the loop over a cluster by the rules of the schema.
-// The error is of type [Violations].
+// Config checks the configuration of the loop over a cluster by the rules of the schema,
+// and what it says of the fleet. The error is of type [Violations].
 func Config(m *poolwrightv1.Config) error {
-	return validate(configValidator, m).sorted().err()
+	t := translation{violations: validate(configValidator, m)}
+	t.within("fleet", func(v *Violations) {
+		var fleet translation
+		fleet.overlay(m.GetFleet())
+		*v = fleet.violations
+	})
+	return t.violations.sorted().err()
 }
 
 // newValidator returns what builds a validator at its first use.

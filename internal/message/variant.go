@@ -69,12 +69,16 @@ func (t *translation) role(m *poolwrightv1.Variant, v *planner.Variant, path str
 	if m.GetKvTransfer() != nil && v.Role != optimizer.Prefill {
 		t.violations.add(path+".kvTransfer", "only a variant of role PREFILL hands prompts on")
 	}
-	v.Transfer = queueing.Transfer{
-		Base:     queueing.Seconds(m.GetKvTransfer().GetBase().AsDuration().Seconds()),
-		PerToken: queueing.Seconds(m.GetKvTransfer().GetPerToken().AsDuration().Seconds()),
-	}
+	v.Transfer = transfer(m.GetKvTransfer())
 	if v.Role != optimizer.Whole && m.GetServiceModel() != poolwrightv1.Variant_CONTINUOUS_BATCHING {
 		t.violations.add(path+".serviceModel", "%s does not tell prefill from decoding", m.GetServiceModel())
+	}
+}
+
+func transfer(m *poolwrightv1.KVTransfer) queueing.Transfer {
+	return queueing.Transfer{
+		Base:     queueing.Seconds(m.GetBase().AsDuration().Seconds()),
+		PerToken: queueing.Seconds(m.GetPerToken().AsDuration().Seconds()),
 	}
 }
 
@@ -184,10 +188,15 @@ func replica(m *poolwrightv1.Variant) *queueing.Replica {
 	if m.MaxQueue != nil {
 		r.MaxQueue = queueing.Waiting{Limited: true, Places: int(m.GetMaxQueue())}
 	}
-	if m.GetPrefillMode() == poolwrightv1.Variant_BLOCKING {
-		r.PrefillMode = queueing.Blocking
-	}
+	r.PrefillMode = prefillMode(m.GetPrefillMode())
 	return r
+}
+
+func prefillMode(m poolwrightv1.Variant_PrefillMode) queueing.PrefillMode {
+	if m == poolwrightv1.Variant_BLOCKING {
+		return queueing.Blocking
+	}
+	return queueing.Chunked
 }
 
 // profile converts milliseconds to seconds.

@@ -44,8 +44,8 @@ func element(list string, i int) string { return list + "[" + strconv.Itoa(i) + 
 
 // join appends a path to that of its parent.
 func join(parent, path string) string {
-	if path == "" {
-		return parent
+	if parent == "" || path == "" {
+		return parent + path
 	}
 	return parent + "." + path
 }

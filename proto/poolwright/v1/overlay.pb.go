@@ -498,9 +498,9 @@ type ReplicaOverlay struct {
 	// Accelerator type that they run on; not in an entry that matches by it.
 	Accelerator string `protobuf:"bytes,2,opt,name=accelerator,proto3" json:"accelerator,omitempty"`
 	// Devices that one of them occupies; not in an entry that matches by it.
-	DevicesPerReplica *int32 `protobuf:"varint,3,opt,name=devices_per_replica,json=devicesPerReplica,proto3,oneof" json:"devices_per_replica,omitempty"`
+	Devices *int32 `protobuf:"varint,3,opt,name=devices,proto3,oneof" json:"devices,omitempty"`
 	// Nodes over which one of them is spread evenly; absent = 1.
-	NodesPerReplica *int32 `protobuf:"varint,4,opt,name=nodes_per_replica,json=nodesPerReplica,proto3,oneof" json:"nodes_per_replica,omitempty"`
+	Nodes *int32 `protobuf:"varint,4,opt,name=nodes,proto3,oneof" json:"nodes,omitempty"`
 	// Pools in which they may run, by name; absent = all of their accelerator.
 	Pools []string `protobuf:"bytes,5,rep,name=pools,proto3" json:"pools,omitempty"`
 	// Measured coefficients; or capacity_rps.
@@ -582,16 +582,16 @@ func (x *ReplicaOverlay) GetAccelerator() string {
 	return ""
 }
 
-func (x *ReplicaOverlay) GetDevicesPerReplica() int32 {
-	if x != nil && x.DevicesPerReplica != nil {
-		return *x.DevicesPerReplica
+func (x *ReplicaOverlay) GetDevices() int32 {
+	if x != nil && x.Devices != nil {
+		return *x.Devices
 	}
 	return 0
 }
 
-func (x *ReplicaOverlay) GetNodesPerReplica() int32 {
-	if x != nil && x.NodesPerReplica != nil {
-		return *x.NodesPerReplica
+func (x *ReplicaOverlay) GetNodes() int32 {
+	if x != nil && x.Nodes != nil {
+		return *x.Nodes
 	}
 	return 0
 }
@@ -1077,12 +1077,12 @@ const file_poolwright_v1_overlay_proto_rawDesc = "" +
 	"\vaccelerator\x18\x05 \x01(\tR\vaccelerator\x12*\n" +
 	"\adevices\x18\x06 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x01H\x00R\adevices\x88\x01\x01B\n" +
 	"\n" +
-	"\b_devices\"\xff\v\n" +
+	"\b_devices\"\xbb\v\n" +
 	"\x0eReplicaOverlay\x121\n" +
 	"\x05match\x18\x01 \x01(\v2\x1b.poolwright.v1.ReplicaMatchR\x05match\x12 \n" +
-	"\vaccelerator\x18\x02 \x01(\tR\vaccelerator\x12@\n" +
-	"\x13devices_per_replica\x18\x03 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x01H\x00R\x11devicesPerReplica\x88\x01\x01\x12<\n" +
-	"\x11nodes_per_replica\x18\x04 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x01H\x01R\x0fnodesPerReplica\x88\x01\x01\x12%\n" +
+	"\vaccelerator\x18\x02 \x01(\tR\vaccelerator\x12*\n" +
+	"\adevices\x18\x03 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x01H\x00R\adevices\x88\x01\x01\x12&\n" +
+	"\x05nodes\x18\x04 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x01H\x01R\x05nodes\x88\x01\x01\x12%\n" +
 	"\x05pools\x18\x05 \x03(\tB\x0f\xbaH\f\x92\x01\t\x10\xe8\a\"\x04r\x02\x10\x01R\x05pools\x120\n" +
 	"\aprofile\x18\x06 \x01(\v2\x16.poolwright.v1.ProfileR\aprofile\x12W\n" +
 	"\rservice_model\x18\a \x01(\x0e2#.poolwright.v1.Variant.ServiceModelB\b\xbaH\x05\x82\x01\x02\x10\x01H\x02R\fserviceModel\x88\x01\x01\x12?\n" +
@@ -1101,9 +1101,10 @@ const file_poolwright_v1_overlay_proto_rawDesc = "" +
 	"\fmax_replicas\x18\x11 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00H\vR\vmaxReplicas\x88\x01\x01\x12Q\n" +
 	"\x16price_per_replica_hour\x18\x12 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\xa2\x94\x1amB)\x00\x00\x00\x00\x00\x00\x00\x00H\fR\x13pricePerReplicaHour\x88\x01\x01\x12=\n" +
 	"\astartup\x18\x13 \x01(\v2\x19.google.protobuf.DurationB\b\xbaH\x05\xaa\x01\x022\x00R\astartup\x12C\n" +
-	"\x0eswitching_cost\x18\x14 \x01(\v2\x1c.poolwright.v1.SwitchingCostR\rswitchingCostB\x16\n" +
-	"\x14_devices_per_replicaB\x14\n" +
-	"\x12_nodes_per_replicaB\x10\n" +
+	"\x0eswitching_cost\x18\x14 \x01(\v2\x1c.poolwright.v1.SwitchingCostR\rswitchingCostB\n" +
+	"\n" +
+	"\b_devicesB\b\n" +
+	"\x06_nodesB\x10\n" +
 	"\x0e_service_modelB\x0f\n" +
 	"\r_capacity_rpsB\f\n" +
 	"\n" +

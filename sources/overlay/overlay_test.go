@@ -1,0 +1,458 @@
+package overlay_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/poolwright/poolwright/internal/document"
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/internal/resource/resourcetest"
+	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/planner"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+	"github.com/poolwright/poolwright/queueing"
+	"github.com/poolwright/poolwright/sources/overlay"
+)
+
+func parse(t testing.TB, text string) *overlay.Overlay {
+	t.Helper()
+	m := &poolwrightv1.Overlay{}
+	if text != "" {
+		require.NoError(t, document.UnmarshalYAML([]byte(text), m))
+	}
+	o, err := overlay.New(m)
+	require.NoError(t, err)
+	return o
+}
+
+func reference(kind, name string) resource.Reference {
+	return resource.Reference{
+		GroupVersionKind: schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: kind}, Namespace: "prod", Name: name,
+	}
+}
+
+// chat is a workload of one variant on four H100, as an object without an API of its own
+// declares it.
+func chat() resource.Workload {
+	target := reference("Deployment", "chat-h100")
+	return resource.Workload{
+		Workload: planner.Workload{Namespace: "prod", Name: "chat", Model: "llama-70b"},
+		Object:   target,
+		Declared: []resource.Variant{{
+			Variant: planner.Variant{Name: "chat-h100", DevicesPerReplica: 4, CurrentReplicas: 2}, Accelerator: "H100", Target: target,
+		}},
+	}
+}
+
+func h100(devices int) overlay.Pool {
+	return overlay.Pool{Pool: planner.Pool{Name: "H100", Accelerator: "H100", Capacity: optimizer.Bound{Limited: true, Value: devices}}}
+}
+
+const rates = `
+replicas:
+- {match: {model: llama-70b, accelerator: H100, devices: 4}, capacityRps: 2}
+`
+
+func types(cs []resource.Condition) []string {
+	var out []string
+	for _, c := range cs {
+		out = append(out, c.Type)
+	}
+	return out
+}
+
+// Nothing but the resource's own fields: what is unknown is said, and nothing is scaled.
+func TestNothingSaid(t *testing.T) {
+	c := parse(t, "").Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{chat()})
+	require.Len(t, c.Fleet.Workloads, 1)
+	w := c.Fleet.Workloads[0]
+	assert.Equal(t, 1, w.Priority)
+	assert.Equal(t, planner.Variant{Name: "chat-h100", Pools: []int{0}, DevicesPerReplica: 4, NodesPerReplica: 1, CurrentReplicas: 2}, w.Variants[0])
+	assert.Equal(t, resource.Apply, c.Workloads[0].Mode)
+	assert.Equal(t, []string{overlay.SLOMissing}, types(c.Workloads[0].Conditions))
+	assert.Empty(t, c.Skipped)
+	assert.Equal(t, []planner.Pool{h100(64).Pool}, c.Fleet.Pools)
+}
+
+// What the configuration says takes precedence over the object, the most specific first,
+// field by field; its defaults count last.
+func TestPrecedence(t *testing.T) {
+	o := parse(t, `
+replicas:
+- {match: {model: llama*}, startup: 1m, maxBatch: 1, minReplicas: 1}
+- {match: {model: llama-70b, accelerator: H100, devices: 4}, profile: {alphaMs: 10, betaMs: 1}, maxBatch: 128, startup: 2m}
+- {match: {model: llama-70b, accelerator: H100, devices: 8}, maxBatch: 2}
+- {match: {workload: chat, namespace: prod}, startup: 3m}
+- {match: {workload: chat, namespace: other}, startup: 4m}
+- {match: {workload: c*}, maxReplicas: 7}
+replicaDefaults: {startup: 5m, kvCacheTokens: 1e5, devices: 2, switchingCost: {up: 1, down: 2}}
+workloads:
+- {match: {model: llama-70b}, slo: {ttft: {p95: 2s}}, priority: 5}
+- {match: {model: llama-70b, serviceClass: premium}, slo: {ttft: {p95: 1s}}}
+- {match: {namespace: prod}, priority: 3, mode: RECOMMEND}
+- {match: {name: chat}, mode: DRY_RUN}
+workloadDefaults: {priority: 9, serviceClass: premium, redundancy: 1, mode: OFF, metrics: {engine: vllm, port: 8000}}
+`)
+	declared := chat()
+	declared.Mode = resource.Off
+	declared.Series.Port = 9000
+	declared.Declared[0].Startup = time.Hour
+	declared.Declared[0].Replica = &queueing.Replica{MaxBatch: 32, MaxBatchedTokens: 2048}
+	c := o.Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{declared})
+	require.Len(t, c.Fleet.Workloads, 1)
+	w, v := c.Fleet.Workloads[0], c.Fleet.Workloads[0].Variants[0]
+	assert.Equal(t, []queueing.Limit{{Metric: queueing.TTFT, Quantile: 0.95, Value: 1}}, w.SLO.Limits)
+	assert.Equal(t, "premium", w.ServiceClass)
+	assert.Equal(t, 3, w.Priority)
+	assert.Equal(t, 1, w.Redundancy)
+	assert.Equal(t, resource.DryRun, c.Workloads[0].Mode)
+	assert.Equal(t, resource.Series{Engine: "vllm", Port: 9000, Path: "/metrics"}, c.Workloads[0].Series)
+	assert.Equal(t, planner.Variant{
+		Name: "chat-h100", Pools: []int{0}, DevicesPerReplica: 4, NodesPerReplica: 1, CurrentReplicas: 2,
+		MinReplicas: 1, MaxReplicas: optimizer.Bound{Limited: true, Value: 7}, Startup: 3 * time.Minute,
+		SwitchUp: 1, SwitchDown: 2,
+		Replica: &queueing.Replica{
+			Profile: queueing.Profile{Alpha: 0.010, Beta: 0.001}, MaxBatch: 128, MaxBatchedTokens: 2048, KVCacheTokens: 1e5,
+		},
+	}, v)
+	assert.Empty(t, c.Workloads[0].Conditions)
+	assert.Equal(t, 32, declared.Declared[0].Replica.MaxBatch, "what was declared is not changed")
+}
+
+func TestAnnotations(t *testing.T) {
+	view := resourcetest.New(t, `
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  namespace: prod
+  name: chat-h100
+  annotations:
+    poolwright.dev/workload: chat
+    poolwright.dev/status: '{}'
+    poolwright.dev/model: "405"
+    poolwright.dev/mode: dry-run
+    poolwright.dev/priority: "2"
+    poolwright.dev/take-over: "true"
+    poolwright.dev/slo: '{ttft: {p95: 1s}}'
+    poolwright.dev/metrics: |
+      engine: sglang
+      selector: {app: chat}
+    poolwright.dev/accelerator: NVIDIA-A100
+    poolwright.dev/devices: "8"
+    poolwright.dev/max-replicas: "5"
+    poolwright.dev/pools: '[spot]'
+    other.dev/mode: apply
+`)
+	o := parse(t, `
+accelerators: [{name: A100, aliases: [NVIDIA-A100], pricePerHour: 2}]
+pools: [{accelerator: A100, capacity: 8}, {name: spot, accelerator: NVIDIA-A100, pricePerHour: 1}]
+replicas: [{match: {model: "405", accelerator: A100, devices: 8}, capacityRps: 3}]
+workloads: [{match: {name: chat}, mode: OFF, priority: 7, redundancy: 1}]
+`)
+	c := o.Complete(view, []overlay.Pool{h100(64)}, []resource.Workload{chat()})
+	require.Len(t, c.Fleet.Workloads, 1)
+	w := c.Workloads[0]
+	assert.Empty(t, w.Conditions)
+	assert.Equal(t, "405", w.Model)
+	assert.Equal(t, resource.DryRun, w.Mode)
+	assert.True(t, w.TakeOver)
+	assert.Equal(t, 2, w.Priority)
+	assert.Equal(t, 1, w.Redundancy)
+	assert.Equal(t, resource.Series{Engine: "sglang", Selector: map[string]string{"app": "chat"}}, w.Series)
+	assert.Equal(t, "A100", w.Declared[0].Accelerator)
+	assert.Equal(t, planner.Variant{
+		Name: "chat-h100", Pools: []int{1}, DevicesPerReplica: 8, NodesPerReplica: 1, CurrentReplicas: 2, Capacity: 3,
+		MaxReplicas: optimizer.Bound{Limited: true, Value: 5},
+	}, w.Declared[0].Variant)
+	assert.Equal(t, w.Declared[0].Variant, c.Fleet.Workloads[0].Variants[0])
+	assert.InDelta(t, 2, c.Fleet.Pools[0].PricePerHour, 0, "the accelerator's")
+	assert.InDelta(t, 1, c.Fleet.Pools[1].PricePerHour, 0)
+	assert.Equal(t, "H100", c.Fleet.Pools[2].Accelerator)
+	again := o.Complete(view, []overlay.Pool{h100(64)}, []resource.Workload{chat()})
+	assert.Equal(t, c, again)
+}
+
+// A bad value is a condition on the object, and what held without it holds. A mode that is
+// not understood keeps our hands off.
+func TestBadAnnotations(t *testing.T) {
+	view := resourcetest.New(t, `
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  namespace: prod
+  name: chat-h100
+  annotations:
+    poolwright.dev/mode: of
+    poolwright.dev/priority: high
+    poolwright.dev/redundancy: "-1"
+    poolwright.dev/start-up: 5m
+    poolwright.dev/match: '{}'
+    poolwright.dev/min-replicas: "5"
+    poolwright.dev/max-replicas: "4"
+    poolwright.dev/devices: ""
+    poolwright.dev/slo: '{ttft: {p95: 0s, p99: x}}'
+    poolwright.dev/unmet-penalty-per-rps: |-
+      3
+      mode: APPLY
+`)
+	o := parse(t, rates+`
+workloads: [{match: {name: chat}, slo: {ttft: {p95: 1s}}, priority: 2}]
+`)
+	c := o.Complete(view, []overlay.Pool{h100(64)}, []resource.Workload{chat()})
+	require.Len(t, c.Workloads, 1)
+	w := c.Workloads[0]
+	assert.Equal(t, resource.Recommend, w.Mode)
+	assert.Equal(t, 2, w.Priority)
+	assert.Equal(t, 4, w.Declared[0].DevicesPerReplica)
+	assert.Equal(t, optimizer.Bound{Limited: true, Value: 4}, w.Declared[0].MaxReplicas)
+	assert.Zero(t, w.Declared[0].MinReplicas)
+	require.Len(t, w.Conditions, 1)
+	assert.Equal(t, overlay.AnnotationInvalid, w.Conditions[0].Type)
+	assert.Equal(t, resource.True, w.Conditions[0].Status)
+	assert.Equal(t, strings.Join([]string{
+		`poolwright.dev/devices: empty`,
+		`poolwright.dev/match: unknown`,
+		`poolwright.dev/mode: expected apply, recommend, dry-run, off, got "of"`,
+		`poolwright.dev/priority: expected a whole number, got the string "high"`,
+		`poolwright.dev/slo: ttft.p99: expected a duration such as "50ms", "1m30s" or "0.05s", got the string "x"`,
+		`poolwright.dev/start-up: unknown; did you mean startup?`,
+		`poolwright.dev/unmet-penalty-per-rps: not YAML: mapping values are not allowed in this context`,
+		`poolwright.dev/redundancy: must be greater than or equal to 0 and less than or equal to 1000000`,
+		`poolwright.dev/min-replicas: 5 is more than maxReplicas, which is 4`,
+	}, "; "), w.Conditions[0].Message)
+}
+
+// Objects of one workload may say different things of it: the one that declares it counts,
+// then the first. What is about replicas belongs on the object that is scaled.
+func TestAnnotationsOfSeveralObjects(t *testing.T) {
+	view := resourcetest.New(t, `
+apiVersion: apps/v1
+kind: Declaration
+metadata: {namespace: prod, name: chat, annotations: {poolwright.dev/priority: "2", poolwright.dev/devices: "8", poolwright.dev/min-replicas: "3"}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {namespace: prod, name: chat-h100, annotations: {poolwright.dev/priority: "3", poolwright.dev/mode: "off", poolwright.dev/min-replicas: "1"}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {namespace: prod, name: chat-2, annotations: {poolwright.dev/mode: "off", poolwright.dev/redundancy: "1", poolwright.dev/startup: 5m}}
+`)
+	w := chat()
+	w.Object = reference("Declaration", "chat")
+	second := w.Declared[0]
+	second.Name, second.Target = "chat-2", reference("Deployment", "chat-2")
+	w.Declared = append(w.Declared, second)
+	c := parse(t, rates+"workloadDefaults: {slo: {itl: {mean: 50ms}}}").Complete(view, []overlay.Pool{h100(64)}, []resource.Workload{w})
+	require.Len(t, c.Fleet.Workloads, 1)
+	got := c.Fleet.Workloads[0]
+	assert.Equal(t, 2, got.Priority)
+	assert.Equal(t, 3, got.MinReplicas)
+	assert.Equal(t, 1, got.Redundancy)
+	assert.Equal(t, resource.Off, c.Workloads[0].Mode)
+	assert.Equal(t, 4, got.Variants[0].DevicesPerReplica)
+	assert.Equal(t, 1, got.Variants[0].MinReplicas)
+	assert.Zero(t, got.Variants[1].MinReplicas)
+	assert.Equal(t, 5*time.Minute, got.Variants[1].Startup)
+	assert.Equal(t, []resource.Condition{{
+		Type: overlay.AnnotationInvalid, Status: resource.True, Reason: overlay.AnnotationInvalid,
+		Message: "poolwright.dev/devices: it is about replicas: it belongs on the object that is scaled; " +
+			"Deployment prod/chat-h100: poolwright.dev/priority: Declaration prod/chat says otherwise, and counts",
+	}}, c.Workloads[0].Conditions)
+}
+
+// An inventory that cannot be read is not an empty one: rows 13 (Dynamo 13565) and 14
+// (llm-d 1298) of what goes wrong in the field.
+func TestUnknownCapacity(t *testing.T) {
+	w := chat()
+	w.Declared[0].LeavingReplicas = 1
+	for text, want := range map[string]planner.Pool{
+		"":                           {Name: "H100", Accelerator: "H100", PricePerHour: 4, Capacity: optimizer.Bound{Limited: true, Value: 12}},
+		"unknownCapacity: UNLIMITED": {Name: "H100", Accelerator: "H100", PricePerHour: 4},
+	} {
+		o := parse(t, rates+"accelerators: [{name: H100, pricePerHour: 4}]\n"+text)
+		for _, discovered := range [][]overlay.Pool{nil, {{Pool: planner.Pool{Accelerator: "H100"}, Unknown: "nodes can't be read"}}} {
+			c := o.Complete(resourcetest.New(t), discovered, []resource.Workload{w})
+			assert.Equal(t, []planner.Pool{want}, c.Fleet.Pools)
+			assert.Equal(t, []int{0}, c.Fleet.Workloads[0].Variants[0].Pools)
+			assert.Equal(t, []string{overlay.SLOMissing, overlay.PoolCapacityUnknown}, types(c.Workloads[0].Conditions))
+		}
+	}
+	c := parse(t, rates).Complete(resourcetest.New(t), []overlay.Pool{{Pool: planner.Pool{Accelerator: "H100"}, Unknown: "nodes can't be read"}}, []resource.Workload{w})
+	assert.Equal(t, "the capacity of pool H100 is unknown (nodes can't be read), and taken as the 12 devices in use", c.Workloads[0].Conditions[1].Message)
+}
+
+// Declared pools take the place of discovered ones of their accelerator; names are unique.
+func TestPools(t *testing.T) {
+	o := parse(t, `
+accelerators: [{name: H100, aliases: [NVIDIA-H100]}, {name: A100, pricePerHour: 2}]
+pools: [{name: A100, accelerator: NVIDIA-H100, capacity: 8}]
+replicas: [{match: {accelerator: NVIDIA-H100}, pools: [A100, mine], capacityRps: 1}]
+`)
+	a100 := overlay.Pool{Pool: planner.Pool{Name: "A100", Accelerator: "A100", Capacity: optimizer.Bound{Limited: true, Value: 4}}}
+	c := o.Complete(resourcetest.New(t), []overlay.Pool{h100(64), a100, a100}, []resource.Workload{chat()})
+	var names []string
+	for _, p := range c.Fleet.Pools {
+		names = append(names, p.Name+" of "+p.Accelerator)
+	}
+	assert.Equal(t, []string{"A100 of H100", "A100-2 of A100", "A100-3 of A100"}, names)
+	assert.Equal(t, []int{0}, c.Fleet.Workloads[0].Variants[0].Pools)
+	assert.Equal(t, overlay.PoolUnknown, c.Workloads[0].Conditions[0].Type)
+	assert.Equal(t, `chat-h100: there is no pool "mine" of H100`, c.Workloads[0].Conditions[0].Message)
+}
+
+// Two workloads never scale one target, nor one what another's target is part of.
+func TestDuplicateOwnership(t *testing.T) {
+	view := resourcetest.New(t, `
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  namespace: prod
+  name: chat-h100
+  ownerReferences: [{apiVersion: inference.llmaz.io/v1alpha1, kind: Playground, name: chat, uid: u, controller: true}]
+`)
+	by := func(name string, target resource.Reference) resource.Workload {
+		w := chat()
+		w.Name, w.Object = name, reference("Declaration", name)
+		w.Declared = []resource.Variant{w.Declared[0]}
+		w.Declared[0].Target = target
+		return w
+	}
+	playground := reference("Playground", "chat")
+	playground.Group = "inference.llmaz.io"
+	deployment := reference("Deployment", "chat-h100")
+	o := parse(t, rates)
+	for _, targets := range [][2]resource.Reference{{deployment, deployment}, {playground, deployment}, {deployment, playground}} {
+		declared := []resource.Workload{by("a", targets[0]), by("b", targets[1]), by("c", reference("Deployment", "other"))}
+		c := o.Complete(view, []overlay.Pool{h100(64)}, declared)
+		require.Len(t, c.Workloads, 2)
+		assert.Equal(t, "c", c.Workloads[1].Name)
+		message := "Declaration prod/a and Declaration prod/b both scale " + targets[1].String() + ": the latter is left out"
+		assert.Equal(t, []resource.Skipped{{Object: declared[1].Object, Reason: overlay.DuplicateOwnership, Message: message}}, c.Skipped)
+		assert.Equal(t, []string{overlay.SLOMissing, overlay.DuplicateOwnership}, types(c.Workloads[0].Conditions))
+		assert.Equal(t, message, c.Workloads[0].Conditions[1].Message)
+	}
+	same := by("a", reference("Deployment", "other"))
+	same.Object = reference("Other", "a")
+	c := o.Complete(view, []overlay.Pool{h100(64)}, []resource.Workload{by("a", deployment), same})
+	assert.Equal(t, []resource.Skipped{{
+		Object: same.Object, Reason: overlay.DuplicateName,
+		Message: "Declaration prod/a and Other prod/a both declare a workload prod/a: the latter is left out",
+	}}, c.Skipped)
+}
+
+// Without a profile there is an estimate where facts are known, and else nothing.
+func TestEstimate(t *testing.T) {
+	facts := `
+models: [{model: llama*, facts: {parameters: 70e9, layers: 80, hiddenSize: 8192, kvHeads: 8, headSize: 128}}]
+replicaDefaults: {maxBatch: 256}
+workloadDefaults: {slo: {ttft: {p95: 1s}}}
+`
+	complete := func(text string, change func(*resource.Workload)) (*queueing.Replica, []string) {
+		w := chat()
+		if change != nil {
+			change(&w)
+		}
+		c := parse(t, text).Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
+		require.Len(t, c.Workloads, 1)
+		return c.Fleet.Workloads[0].Variants[0].Replica, types(c.Workloads[0].Conditions)
+	}
+	r, found := complete(facts, nil)
+	require.NotNil(t, r)
+	assert.Equal(t, []string{overlay.ProfileEstimated}, found)
+	assert.Greater(t, r.Profile.Alpha, 0.005)
+	assert.Less(t, r.Profile.Alpha, 0.05)
+	assert.Equal(t, 256, r.MaxBatch)
+	assert.Greater(t, float64(r.KVCacheTokens), 1e5)
+
+	measured := &queueing.Replica{Profile: queueing.Profile{Alpha: 0.01}, MaxBatch: 32}
+	r, found = complete(facts, func(w *resource.Workload) { w.Declared[0].Replica = measured })
+	assert.Equal(t, measured, r)
+	assert.Empty(t, found)
+
+	r, found = complete(facts, func(w *resource.Workload) { w.Declared[0].DevicesPerReplica = 0 })
+	assert.Nil(t, r)
+	assert.Equal(t, []string{overlay.DevicesUnknown}, found)
+
+	r, found = complete(facts, func(w *resource.Workload) { w.Model = "other" })
+	assert.Nil(t, r)
+	assert.Empty(t, found, "the planner says that there is none")
+
+	r, found = complete(facts, func(w *resource.Workload) { w.Declared[0].Accelerator = "L4" })
+	assert.Nil(t, r)
+	assert.Equal(t, []string{overlay.ProfileInvalid, overlay.PoolCapacityUnknown}, found, "the weights don't fit")
+
+	r, found = complete(facts+"accelerators: [{name: X, aliases: [H100]}]", nil)
+	assert.Nil(t, r)
+	assert.Empty(t, found, "nothing is known of X")
+}
+
+// A profile that can't be used spoils its variant only.
+func TestProfileInvalid(t *testing.T) {
+	for _, r := range []queueing.Replica{
+		{Profile: queueing.Profile{Alpha: 0.01}},
+		{Profile: queueing.Profile{Alpha: 0.01, Beta: -1}, MaxBatch: 8},
+	} {
+		w := chat()
+		w.Declared[0].Replica = &r
+		c := parse(t, "").Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
+		require.Len(t, c.Workloads, 1)
+		assert.Nil(t, c.Fleet.Workloads[0].Variants[0].Replica)
+		assert.Equal(t, []string{overlay.ProfileInvalid, overlay.SLOMissing}, types(c.Workloads[0].Conditions))
+	}
+}
+
+// A variant whose accelerator nobody knows is left alone, and the others are planned.
+func TestAcceleratorUnknown(t *testing.T) {
+	w := chat()
+	second := w.Declared[0]
+	second.Name, second.Accelerator, second.Target = "second", "", reference("Deployment", "second")
+	w.Declared = append(w.Declared, second)
+	c := parse(t, rates).Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
+	require.Len(t, c.Fleet.Workloads, 1)
+	assert.Len(t, c.Fleet.Workloads[0].Variants, 1)
+	assert.Len(t, c.Workloads[0].Declared, 1)
+	assert.Equal(t, []string{overlay.AcceleratorUnknown, overlay.SLOMissing}, types(c.Workloads[0].Conditions))
+
+	w.Declared = w.Declared[1:]
+	c = parse(t, rates).Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
+	assert.Empty(t, c.Workloads)
+	assert.Equal(t, []resource.Skipped{{
+		Object: w.Object, Reason: overlay.NoVariant,
+		Message: "nothing says what type of device second runs on: it is left alone",
+	}}, c.Skipped)
+	w.Declared = nil
+	c = parse(t, rates).Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
+	assert.Equal(t, "it has no variants", c.Skipped[0].Message)
+
+	c = parse(t, rates+"replicaDefaults: {accelerator: H100}").Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{
+		func() resource.Workload { w := chat(); w.Declared[0].Accelerator = ""; return w }(),
+	})
+	assert.InDelta(t, 2, float64(c.Fleet.Workloads[0].Variants[0].Capacity), 0)
+}
+
+// What sources say together need not make sense.
+func TestReconciled(t *testing.T) {
+	w := chat()
+	w.Mixing, w.MinReplicas, w.MaxReplicas = optimizer.Single, 5, optimizer.Bound{Limited: true, Value: 4}
+	w.Declared[0].Role = optimizer.Prefill
+	w.Declared[0].NodesPerReplica = 9
+	w.Declared[0].MinReplicas = 2
+	c := parse(t, rates+"- {match: {variant: chat-*}, maxReplicas: 1}").Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
+	got := c.Fleet.Workloads[0]
+	assert.Equal(t, optimizer.Allowed, got.Mixing)
+	assert.Equal(t, 5, got.MaxReplicas.Value)
+	assert.Equal(t, 2, got.Variants[0].MaxReplicas.Value)
+	assert.Equal(t, 4, got.Variants[0].NodesPerReplica)
+	assert.Equal(t, []string{overlay.BoundsInvalid, overlay.SLOMissing, overlay.MixingImpossible}, types(c.Workloads[0].Conditions))
+}
+
+func TestNewNamesMistakes(t *testing.T) {
+	_, err := overlay.New(&poolwrightv1.Overlay{Replicas: []*poolwrightv1.ReplicaOverlay{{}, {}}})
+	require.EqualError(t, err, "replicas[1]: it is for the same as replicas[0]")
+}

@@ -1,0 +1,128 @@
+package overlay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/planner"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+)
+
+// Pool is one that was discovered in a cluster.
+type Pool struct {
+	planner.Pool
+	// Unknown says in words why nobody knows the capacity; empty = it is known.
+	Unknown string
+}
+
+// pools are those of a fleet.
+type pools struct {
+	list          []planner.Pool
+	unknown       []string // by pool, as Pool has it
+	byAccelerator map[string][]int
+	names         map[string]bool
+}
+
+// pools puts those together that are declared and that were discovered.
+func (o *Overlay) pools(discovered []Pool) *pools {
+	ps := &pools{byAccelerator: make(map[string][]int), names: make(map[string]bool)}
+	for _, p := range o.fleet.Pools {
+		ps.add(o.priced(p), "")
+	}
+	declared := len(ps.list)
+	for _, d := range discovered {
+		d.Accelerator = o.Accelerator(d.Accelerator)
+		if of := ps.byAccelerator[d.Accelerator]; len(of) == 0 || of[0] >= declared {
+			ps.add(o.priced(d.Pool), d.Unknown)
+		}
+	}
+	return ps
+}
+
+// priced is a pool with the accelerator's name and, if it has no price, its price.
+func (o *Overlay) priced(p planner.Pool) planner.Pool {
+	p.Accelerator = o.Accelerator(p.Accelerator)
+	if p.PricePerHour == 0 {
+		p.PricePerHour = o.accelerators[p.Accelerator].GetPricePerHour()
+	}
+	return p
+}
+
+// add appends a pool, under another name if there is one of its name.
+func (ps *pools) add(p planner.Pool, unknown string) {
+	p.Name = cmp.Or(p.Name, p.Accelerator)
+	for name, n := p.Name, 2; ps.names[p.Name]; n++ {
+		p.Name = fmt.Sprintf("%s-%d", name, n)
+	}
+	ps.names[p.Name] = true
+	ps.byAccelerator[p.Accelerator] = append(ps.byAccelerator[p.Accelerator], len(ps.list))
+	ps.list, ps.unknown = append(ps.list, p), append(ps.unknown, unknown)
+}
+
+// place returns the pools in which a variant may run: of those of its accelerator, the
+// ones that are named. Without any, there is one whose capacity is unknown.
+func (o *Overlay) place(ps *pools, accelerator string, named []string, notes *conditions, variant string) []int {
+	if len(ps.byAccelerator[accelerator]) == 0 {
+		ps.add(o.priced(planner.Pool{Accelerator: accelerator}), "no pool of it is declared or discovered")
+	}
+	all := ps.byAccelerator[accelerator]
+	var chosen []int
+	for _, name := range named {
+		i := slices.IndexFunc(all, func(i int) bool { return ps.list[i].Name == name })
+		switch {
+		case i < 0:
+			notes.add(PoolUnknown, "%s: there is no pool %q of %s", variant, name, accelerator)
+		case !slices.Contains(chosen, all[i]):
+			chosen = append(chosen, all[i])
+		}
+	}
+	if len(chosen) == 0 {
+		return slices.Clone(all)
+	}
+	slices.Sort(chosen)
+	return chosen
+}
+
+// assume gives the pools whose capacity is unknown the one that the configuration says, and
+// says so for the workloads that may use them.
+func (o *Overlay) assume(ps *pools, workloads []planner.Workload, notes []conditions) {
+	if !slices.ContainsFunc(ps.unknown, func(why string) bool { return why != "" }) {
+		return
+	}
+	use := make([]int, len(ps.list))
+	for i := range workloads {
+		for j := range workloads[i].Variants {
+			v := &workloads[i].Variants[j]
+			for _, p := range v.Pools {
+				use[p] += (v.CurrentReplicas + v.LeavingReplicas) * v.DevicesPerReplica
+			}
+		}
+	}
+	for p := range ps.list {
+		if ps.unknown[p] != "" && o.unknownCapacity == poolwrightv1.Overlay_CURRENT_USE {
+			ps.list[p].Capacity = optimizer.Bound{Limited: true, Value: use[p]}
+		}
+	}
+	for i := range workloads {
+		o.noteUnknown(ps, &workloads[i], &notes[i])
+	}
+}
+
+func (o *Overlay) noteUnknown(ps *pools, w *planner.Workload, notes *conditions) {
+	var noted []int
+	for j := range w.Variants {
+		for _, p := range w.Variants[j].Pools {
+			if ps.unknown[p] == "" || slices.Contains(noted, p) {
+				continue
+			}
+			noted = append(noted, p)
+			assumed := "taken as unlimited"
+			if c := ps.list[p].Capacity; c.Limited {
+				assumed = fmt.Sprintf("taken as the %d devices in use", c.Value)
+			}
+			notes.add(PoolCapacityUnknown, "the capacity of pool %s is unknown (%s), and %s", ps.list[p].Name, ps.unknown[p], assumed)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package overlay
+
+import (
+	"github.com/poolwright/poolwright/calibration"
+	"github.com/poolwright/poolwright/internal/message"
+	"github.com/poolwright/poolwright/internal/resource"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+	"github.com/poolwright/poolwright/queueing"
+)
+
+// variant completes a variant; false if it has to be left out.
+func (c *completion) variant(w *resource.Workload, v *resource.Variant, annotated *poolwrightv1.ReplicaOverlay, notes *conditions) bool {
+	said := c.ofReplicas(w, v, annotated)
+	v.Accelerator, _ = c.identity(v, said)
+	if v.Accelerator == "" {
+		notes.add(AcceleratorUnknown, "nothing says what type of device %s runs on: it is left alone", v.Name)
+		return false
+	}
+	message.ApplyReplica(said, &v.Variant)
+	v.NodesPerReplica = max(1, v.NodesPerReplica)
+	v.Pools = c.place(c.pools, v.Accelerator, said.Pools, notes, v.Name)
+	bounds(v.MinReplicas, &v.MaxReplicas, v.Name, notes)
+	c.perform(w, v, notes)
+	if v.DevicesPerReplica == 0 {
+		v.DevicesPerReplica, v.Replica, v.Capacity = 1, nil, 0
+		notes.add(DevicesUnknown, "nothing says how many devices a replica of %s occupies: it counts as one, and is not scaled", v.Name)
+	}
+	v.NodesPerReplica = min(v.NodesPerReplica, v.DevicesPerReplica)
+	return true
+}
+
+// perform sees to it that what is known of a replica can be used: a profile, measured or
+// estimated, that is in its range, or a capacity. Else nothing is known.
+func (c *completion) perform(w *resource.Workload, v *resource.Variant, notes *conditions) {
+	if v.Replica == nil && v.Capacity > 0 {
+		return
+	}
+	var r queueing.Replica
+	if v.Replica != nil {
+		r = *v.Replica
+	}
+	v.Replica = nil
+	if r.Profile == (queueing.Profile{}) && !c.estimate(w, v, &r, notes) {
+		return
+	}
+	if err := c.check(r); err != nil {
+		notes.add(ProfileInvalid, "%s: %v", v.Name, err)
+		return
+	}
+	v.Replica, v.Capacity = &r, 0
+}
+
+// check tells what is wrong with a replica, if anything is.
+func (c *completion) check(r queueing.Replica) error {
+	err, known := c.checked[r]
+	if !known {
+		_, err = queueing.NewStation(r, queueing.Shape{OutputTokens: 1})
+		c.checked[r] = err
+	}
+	return err
+}
+
+// estimate sets the profile that follows from facts; false where they are not known.
+func (c *completion) estimate(w *resource.Workload, v *resource.Variant, r *queueing.Replica, notes *conditions) bool {
+	if v.DevicesPerReplica == 0 || r.Model != queueing.ContinuousBatching {
+		return false
+	}
+	for model := range c.models.matching(w.Model) {
+		facts := message.DeviceFacts(v.Accelerator, c.accelerators[v.Accelerator], v.DevicesPerReplica, model)
+		if facts == nil {
+			return false
+		}
+		guess, err := calibration.FirstPrinciples(facts.Device, facts.Devices, facts.Model)
+		if err != nil {
+			notes.add(ProfileInvalid, "%s has none, and it can't be estimated: %v", v.Name, err)
+			return false
+		}
+		r.Profile = guess.Profile
+		if r.KVCacheTokens == 0 {
+			r.KVCacheTokens = guess.KVCacheTokens
+		}
+		notes.add(ProfileEstimated, "%s: nobody measured its profile: it follows from facts about device and model, and may be off by a factor of two", v.Name)
+		return true
+	}
+	return false
+}
