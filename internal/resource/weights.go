@@ -1,0 +1,40 @@
+package resource
+
+import "slices"
+
+// TotalWeight is the sum of the weights that routes get.
+const TotalWeight = 100
+
+// Weights returns integers that sum up to [TotalWeight] in proportion to rates, which are
+// not negative; nil where all are 0, or there are more than the sum can be shared among.
+// What rounding down leaves goes to the largest remainders, of equal ones to the first, and
+// whoever has any rate gets at least 1, of what the largest has.
+func Weights(rates []float64) []int64 {
+	total := 0.0
+	for _, r := range rates {
+		total += r
+	}
+	if total <= 0 || len(rates) > TotalWeight {
+		return nil
+	}
+	weights, remainders := make([]int64, len(rates)), make([]float64, len(rates))
+	left := int64(TotalWeight)
+	for k, r := range rates {
+		exact := TotalWeight * r / total
+		weights[k] = int64(exact)
+		remainders[k] = exact - float64(weights[k])
+		left -= weights[k]
+	}
+	for ; left > 0; left-- {
+		k := slices.Index(remainders, slices.Max(remainders))
+		weights[k]++
+		remainders[k] = -1
+	}
+	for k, r := range rates {
+		if r > 0 && weights[k] == 0 {
+			weights[slices.Index(weights, slices.Max(weights))]--
+			weights[k]++
+		}
+	}
+	return weights
+}
