@@ -2,6 +2,7 @@ package election
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -26,6 +27,30 @@ type Config struct {
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 	// Changed is told who leads, when that changes; nil = nobody is told.
 	Changed func(leader string, self bool)
+}
+
+// retryJitter is how much longer than its period client-go may wait.
+const retryJitter = 1.2
+
+// Validate reports every mistake with its path.
+func (c *Config) Validate() error {
+	var errs []error
+	add := func(path, format string, args ...any) {
+		errs = append(errs, fmt.Errorf("election: %s: %s", path, fmt.Sprintf(format, args...)))
+	}
+	if c.LeaseDuration%time.Second != 0 {
+		add("leaseDuration", "%s is not of whole seconds, as a Lease has them", c.LeaseDuration)
+	}
+	if c.LeaseDuration <= c.RenewDeadline {
+		add("leaseDuration", "%s is not longer than the renew deadline of %s", c.LeaseDuration, c.RenewDeadline)
+	}
+	if c.RenewDeadline.Seconds() <= retryJitter*c.RetryPeriod.Seconds() {
+		add("renewDeadline", "%s is not longer than %g times the retry period of %s", c.RenewDeadline, retryJitter, c.RetryPeriod)
+	}
+	if c.RetryPeriod <= 0 {
+		add("retryPeriod", "%s is not positive", c.RetryPeriod)
+	}
+	return errors.Join(errs...)
 }
 
 // Mandate is what a leader was given.
@@ -55,8 +80,8 @@ func (m *Mandate) Valid() error {
 // given back only after lead has returned, so that two processes never lead at a time. An
 // error of lead ends Run.
 func Run(ctx context.Context, client kubernetes.Interface, c Config, lead func(context.Context, *Mandate) error) error {
-	if c.LeaseDuration%time.Second != 0 {
-		return fmt.Errorf("election: a lease of %s is not of whole seconds", c.LeaseDuration)
+	if err := c.Validate(); err != nil {
+		return err
 	}
 	host, err := os.Hostname()
 	if err != nil {

@@ -127,14 +127,16 @@ func TestLeadFails(t *testing.T) {
 }
 
 func TestInvalidConfig(t *testing.T) {
-	c := config()
-	c.LeaseDuration += time.Millisecond
-	never := func(context.Context, *election.Mandate) error { return nil }
-	err := election.Run(t.Context(), fake.NewClientset(), c, never)
-	require.EqualError(t, err, "election: a lease of 1.001s is not of whole seconds")
+	c := election.Config{LeaseDuration: 1500 * time.Millisecond, RenewDeadline: 2 * time.Second, RetryPeriod: 1700 * time.Millisecond}
+	const mistakes = `election: leaseDuration: 1.5s is not of whole seconds, as a Lease has them
+election: leaseDuration: 1.5s is not longer than the renew deadline of 2s
+election: renewDeadline: 2s is not longer than 1.2 times the retry period of 1.7s`
+	require.EqualError(t, c.Validate(), mistakes)
+	err := election.Run(t.Context(), fake.NewClientset(), c, func(context.Context, *election.Mandate) error { return nil })
+	require.EqualError(t, err, mistakes)
 
 	c = config()
-	c.RenewDeadline = c.LeaseDuration
-	err = election.Run(t.Context(), fake.NewClientset(), c, never)
-	require.ErrorContains(t, err, "election: leaseDuration must be greater than renewDeadline")
+	require.NoError(t, c.Validate())
+	c.RetryPeriod = 0
+	require.EqualError(t, c.Validate(), "election: retryPeriod: 0s is not positive")
 }

@@ -39,7 +39,7 @@ func (o *Overlay) Complete(v resource.View, discovered []Pool, declared []resour
 		c.out.Workloads[i].Conditions = slices.Concat(c.out.Workloads[i].Conditions, c.notes[i])
 	}
 	c.out.Fleet = planner.Fleet{
-		Pools: c.pools.list, Workloads: c.fleet, Objective: o.fleet.Objective, Control: o.fleet.Control,
+		Pools: c.pools.list, Workloads: c.fleet, Objective: o.Fleet.Objective, Control: o.Fleet.Control,
 	}
 	return c.out
 }

@@ -7,7 +7,9 @@ import (
 
 // Overlay is what the configuration says of a fleet. It is for one goroutine.
 type Overlay struct {
-	fleet            message.OverlayFleet
+	// Fleet is what it says of the fleet as a whole.
+	Fleet message.OverlayFleet
+
 	unknownCapacity  poolwrightv1.Overlay_UnknownCapacity
 	names            message.Names
 	accelerators     map[string]*poolwrightv1.AcceleratorOverlay
@@ -27,7 +29,7 @@ func New(m *poolwrightv1.Overlay) (*Overlay, error) {
 		return nil, err
 	}
 	o := &Overlay{
-		fleet: fleet, unknownCapacity: m.GetUnknownCapacity(),
+		Fleet: fleet, unknownCapacity: m.GetUnknownCapacity(),
 		names:           message.AcceleratorNames(m.GetAccelerators()),
 		accelerators:    make(map[string]*poolwrightv1.AcceleratorOverlay),
 		replicaDefaults: m.GetReplicaDefaults(), workloadDefaults: m.GetWorkloadDefaults(),

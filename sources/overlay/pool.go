@@ -28,7 +28,7 @@ type pools struct {
 // pools puts those together that are declared and that were discovered.
 func (o *Overlay) pools(discovered []Pool) *pools {
 	ps := &pools{byAccelerator: make(map[string][]int), names: make(map[string]bool)}
-	for _, p := range o.fleet.Pools {
+	for _, p := range o.Fleet.Pools {
 		ps.add(o.priced(p), "")
 	}
 	declared := len(ps.list)
