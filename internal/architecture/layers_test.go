@@ -77,6 +77,7 @@ var layers = []layer{
 	{folder: "examples/samples", may: []string{"queueing", "simulation/replica"}},
 	{folder: "internal/architecture"},
 	{folder: "internal/controlplane"},
+	{folder: "test/e2e"},
 	{folder: "internal/fakeengine", may: []string{"metrics", "queueing", "simulation/replica"}},
 }
 

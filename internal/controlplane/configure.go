@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
@@ -39,11 +40,12 @@ func (c *ControlPlane) configure(config *Config) error {
 	if err != nil {
 		return err
 	}
-	addresses, err := c.network.addresses(7)
+	addresses, err := c.network.addresses(8)
 	if err != nil {
 		return err
 	}
 	etcd, peers, apiServer, prometheusAddress := addresses[0], addresses[1], addresses[2], addresses[3]
+	c.TargetsAddress = addresses[4]
 	if err := c.issue("https://" + apiServer); err != nil {
 		return err
 	}
@@ -54,7 +56,7 @@ func (c *ControlPlane) configure(config *Config) error {
 	if err := os.WriteFile(c.path("stages.yaml"), stages, 0o600); err != nil {
 		return fmt.Errorf("controlplane: %w", err)
 	}
-	if err := config.writePrometheus(c.path("prometheus.yml")); err != nil {
+	if err := config.writePrometheus(c.path("prometheus.yml"), c.TargetsAddress); err != nil {
 		return err
 	}
 
@@ -67,7 +69,7 @@ func (c *ControlPlane) configure(config *Config) error {
 	if c.APIServer, err = c.apiServer(apiServer, etcd); err != nil {
 		return err
 	}
-	if err := c.clients(config, kubeconfig, addresses[4:]); err != nil {
+	if err := c.clients(config, kubeconfig, addresses[5:]); err != nil {
 		return err
 	}
 	c.Prometheus = c.component("prometheus",
@@ -143,7 +145,12 @@ func (c *ControlPlane) apiServer(address, etcd string) (*Component, error) {
 		"--disable-admission-plugins=ServiceAccount",
 		"--allow-privileged=true", "--profiling=false")
 	component.ready = func(ctx context.Context) error {
-		return client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+		if err := client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error(); err != nil {
+			return err
+		}
+		// It makes its namespaces when it is ready.
+		_, err := client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceDefault, metav1.GetOptions{})
+		return err
 	}
 	return component, nil
 }

@@ -19,8 +19,6 @@ type Config struct {
 	HPASyncPeriod time.Duration
 	// ScrapeInterval of Prometheus; 0 = 1 s.
 	ScrapeInterval time.Duration
-	// Targets is the URL that Prometheus reads its targets from (http_sd); empty = none.
-	Targets string
 	// RuleFiles are rules that Prometheus evaluates, in intervals of ScrapeInterval.
 	RuleFiles []string
 }
@@ -32,8 +30,9 @@ type ControlPlane struct {
 
 	// PodNetwork is where pods have their addresses.
 	PodNetwork string
-	// PrometheusURL is where Prometheus answers.
-	PrometheusURL string
+	// PrometheusURL is where Prometheus answers. It asks for its targets, over and over, at
+	// http://TargetsAddress/targets (http_sd), where nobody need listen.
+	PrometheusURL, TargetsAddress string
 
 	// folder holds everything, programs the folder of what runs.
 	folder, programs string

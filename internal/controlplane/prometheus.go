@@ -16,17 +16,15 @@ import (
 type object = map[string]any
 
 // writePrometheus writes Prometheus's configuration, as JSON, which is YAML.
-func (c *Config) writePrometheus(file string) error {
+func (c *Config) writePrometheus(file, targets string) error {
 	interval := duration(cmp.Or(c.ScrapeInterval, defaultScrapeInterval))
 	configuration := object{
 		"global":     object{"scrape_interval": interval, "scrape_timeout": interval, "evaluation_interval": interval},
 		"rule_files": c.RuleFiles,
-	}
-	if c.Targets != "" {
-		configuration["scrape_configs"] = []object{{
+		"scrape_configs": []object{{
 			"job_name":        "engines",
-			"http_sd_configs": []object{{"url": c.Targets, "refresh_interval": "1s"}},
-		}}
+			"http_sd_configs": []object{{"url": "http://" + targets + "/targets", "refresh_interval": "1s"}},
+		}},
 	}
 	text, err := json.Marshal(configuration)
 	if err != nil {

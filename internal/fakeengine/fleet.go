@@ -46,10 +46,10 @@ type Fleet struct {
 const step = 10 * time.Millisecond
 
 // New plays the engines of a cluster until the test ends, and fails it where a pod could
-// not be played.
-func New(t testing.TB, client kubernetes.Interface) *Fleet {
+// not be played. The list of targets is at the address, such as "127.0.0.1:0".
+func New(t testing.TB, client kubernetes.Interface, address string) *Fleet {
 	t.Helper()
-	f, err := Start(client)
+	f, err := Start(client, address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,8 +62,8 @@ func New(t testing.TB, client kubernetes.Interface) *Fleet {
 }
 
 // Start plays the engines of a cluster until it is stopped.
-func Start(client kubernetes.Interface) (*Fleet, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // takes no time
+func Start(client kubernetes.Interface, address string) (*Fleet, error) {
+	l, err := net.Listen("tcp", address) //nolint:noctx // takes no time
 	if err != nil {
 		return nil, fmt.Errorf("fakeengine: %w", err)
 	}

@@ -50,7 +50,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	client := fake.NewClientset()
-	return &world{T: t, client: client, fleet: fakeengine.New(t, client), network: network()}
+	return &world{T: t, client: client, fleet: fakeengine.New(t, client, "127.0.0.1:0"), network: network()}
 }
 
 // network is below those of package internal/controlplane, and hardly ever that of
@@ -240,7 +240,7 @@ func (w *world) get(url string) string {
 func TestUnknownEngineFails(t *testing.T) {
 	t.Parallel()
 	client := fake.NewClientset()
-	fleet, err := fakeengine.Start(client)
+	fleet, err := fakeengine.Start(client, "127.0.0.1:0")
 	require.NoError(t, err)
 	w := &world{T: t, client: client, fleet: fleet, network: network()}
 	w.pod(1, fakeengine.Engine{Kind: "steam", Model: "llama", Replica: alone})
