@@ -131,6 +131,25 @@ func TestShortageNamesAllLimits(t *testing.T) {
 	assert.Equal(t, "maxReplicas of chat-h100, pool/h100, budget", d.Plans[0].Binding)
 }
 
+// A variant that may have no replicas at all stands for none that could be added.
+func TestShortageLeavesOutWhatMayHaveNoReplicas(t *testing.T) {
+	for name, order := range map[string][2]int{"before": {0, 1}, "after": {1, 0}} {
+		t.Run(name, func(t *testing.T) {
+			variants := [2]planner.Variant{declared("chat-h100", 0, 7), declared("chat-a100", 1, 7)}
+			variants[1].MaxReplicas = atMost(0)
+			f := twoPools(100, variants[order[0]], variants[order[1]])
+			d := plan(t, planner.Snapshot{Fleet: f})
+			assert.Equal(t, "pool/h100", d.Plans[0].Binding)
+
+			for j := range f.Workloads[0].Variants {
+				f.Workloads[0].Variants[j].MaxReplicas = atMost(0)
+			}
+			d = plan(t, planner.Snapshot{Fleet: f})
+			assert.Equal(t, "maxReplicas of chat-a100", d.Plans[0].Binding)
+		})
+	}
+}
+
 // A phase with room is of no use where the other has none.
 func TestShortageOfOnePhase(t *testing.T) {
 	prefill, decode := declared("prefill", 0, 7), declared("decode", 1, 7)

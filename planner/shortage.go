@@ -13,7 +13,8 @@ const boundByPolicy = "policy"
 
 // shortage names what keeps demand from being served: the limits that one more replica
 // of the variant that would serve most cheaply breaks, or what else keeps a replica
-// from being added. Variants of which one more would serve nothing do not count.
+// from being added. Variants of which one more would serve nothing do not count, and
+// those that may have no replicas at all only where there are no others.
 func (c *cycle) shortage(i int) string {
 	w, plan := &c.fleet.Workloads[i], &c.decision.Plans[i]
 	serves, best, cause := false, -1, ""
@@ -28,7 +29,8 @@ func (c *cycle) shortage(i int) string {
 		case stops == "" && w.Variants[j].Role == optimizer.Whole && !c.useful(i, j):
 		case stops == "":
 			fits[w.Variants[j].Role] = true
-		case best < 0 || v.MarginalPrice < plan.Variants[best].MarginalPrice:
+		case best < 0 || w.Variants[best].barred() && !w.Variants[j].barred() ||
+			w.Variants[best].barred() == w.Variants[j].barred() && v.MarginalPrice < plan.Variants[best].MarginalPrice:
 			best, cause = j, stops
 		}
 	}
@@ -44,6 +46,9 @@ func (c *cycle) shortage(i int) string {
 	}
 	return cause
 }
+
+// barred tells whether a variant may have no replicas at all.
+func (v *Variant) barred() bool { return v.MaxReplicas.Limited && v.MaxReplicas.Value == 0 }
 
 // useful tells whether one more replica of a variant would serve more.
 func (c *cycle) useful(i, j int) bool {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/poolwright/poolwright/calibration"
 	"github.com/poolwright/poolwright/internal/resource"
 	"github.com/poolwright/poolwright/planner"
@@ -81,19 +83,20 @@ const transition = 0.1
 
 // wanted is what is best for the object: what is planned on the accelerator in use or,
 // where another one is cheaper by more than the cost of a transition, that one. Devices are
-// weighed at their shadow prices, and must be free.
-func (a *allocation) wanted(o *resource.Outcome) choice {
+// weighed at their shadow prices, and must be free. While nothing is planned, another one
+// stays recommended.
+func (a *allocation) wanted(o *resource.Outcome, u *unstructured.Unstructured) choice {
 	plan := &o.Plan.Variants[a.inUse]
 	stay := choice{accelerator: a.name(o, a.inUse), replicas: plan.Total(), variant: a.inUse}
-	rate := float64(o.Workload.ArrivalRate)
-	if len(a.variants) < len(o.Workload.Variants) {
-		rate *= plan.Share
+	if o.Plan.Held {
+		return a.still(o, u, stay)
 	}
-	if o.Plan.Held || rate == 0 {
+	use := &o.Workload.Variants[a.inUse]
+	rate := float64(o.Workload.ArrivalRate) * a.share(o)
+	if rate == 0 || use.Replica == nil && use.Capacity == 0 {
 		return stay
 	}
 	_, keep := needed(rate, plan)
-	use := &o.Workload.Variants[a.inUse]
 	now := float64(use.CurrentReplicas) * replicaPrice(o.Fleet, use)
 	best := stay
 	for _, j := range a.variants {
@@ -106,6 +109,30 @@ func (a *allocation) wanted(o *resource.Outcome) choice {
 		}
 	}
 	return best
+}
+
+// share of the workload's traffic that the object is to serve.
+func (a *allocation) share(o *resource.Outcome) float64 {
+	if len(a.variants) == len(o.Workload.Variants) {
+		return 1
+	}
+	share := 0.0
+	for _, j := range a.variants {
+		share += o.Plan.Variants[j].Share
+	}
+	return share
+}
+
+// still is what the status of the object recommends, if that is another accelerator.
+func (a *allocation) still(o *resource.Outcome, u *unstructured.Unstructured, stay choice) choice {
+	accelerator, _, _ := unstructured.NestedString(u.Object, "status", "desiredOptimizedAlloc", "accelerator")
+	replicas, _, _ := unstructured.NestedInt64(u.Object, "status", "desiredOptimizedAlloc", "numReplicas")
+	for _, j := range a.variants {
+		if j != a.inUse && a.name(o, j) == accelerator {
+			return choice{accelerator: accelerator, replicas: int(replicas), variant: j}
+		}
+	}
+	return stay
 }
 
 // needed is the least number of replicas of a variant that serves a rate, and their cost;
@@ -176,11 +203,7 @@ type measured struct {
 func (a *allocation) measured(o *resource.Outcome) measured {
 	var m measured
 	if e := o.Plan.Expected; e != nil {
-		share := 0.0
-		for _, j := range a.variants {
-			share += o.Plan.Variants[j].Share
-		}
-		m.rate = calibration.Of(float64(e.Observed) * share)
+		m.rate = calibration.Of(float64(e.Observed) * a.share(o))
 	}
 	if o.Observation == nil {
 		return m

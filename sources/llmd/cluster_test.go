@@ -1,8 +1,8 @@
 package llmd_test
 
 import (
-	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -81,7 +81,7 @@ func (c *cluster) cycle(s seen) string {
 }
 
 // fleet is what a catalog makes of the workloads: variants get the pools of their
-// accelerators.
+// accelerators, those without one the first. A variant without a pool is left out.
 func (c *cluster) fleet(workloads []resource.Workload, s *seen) planner.Fleet {
 	f := planner.Fleet{Pools: c.pools}
 	for i := range workloads {
@@ -91,7 +91,7 @@ func (c *cluster) fleet(workloads []resource.Workload, s *seen) planner.Fleet {
 		for _, d := range workloads[i].Declared {
 			v := d.Variant
 			for p := range c.pools {
-				if c.pools[p].Accelerator == d.Accelerator {
+				if c.pools[p].Accelerator == d.Accelerator || d.Accelerator == "" && p == 0 {
 					v.Pools = append(v.Pools, p)
 				}
 			}
@@ -140,14 +140,42 @@ func (c *cluster) writeBack(workloads []resource.Workload, d *planner.Decision, 
 			}
 		}
 		for _, patch := range c.reader.Patches(c.view, &workloads[i], o) {
-			text, err := json.MarshalIndent(patch.Merge, "", "  ")
-			require.NoError(c.t, err)
-			lines = append(lines, fmt.Sprintf("%v %s\n%s", patch.Object, patch.Subresource, text))
+			require.Equal(c.t, "status", patch.Subresource)
+			lines = append(lines, fmt.Sprintf("%v status", patch.Object))
+			lines = append(lines, printStatus(patch.Merge["status"].(map[string]any))...)
 			c.view.Apply(c.t, patch)
 		}
 		require.Empty(c.t, c.reader.Patches(c.view, &workloads[i], o), "all is written already")
 	}
 	return lines
+}
+
+// printStatus has a line for each field and each condition.
+func printStatus(status map[string]any) []string {
+	var lines []string
+	for _, field := range slices.Sorted(maps.Keys(status)) {
+		if list, ok := status[field].([]any); ok {
+			for _, entry := range list {
+				c := entry.(map[string]any)
+				lines = append(lines, fmt.Sprintf("  %v=%v since %v: %v: %v", c["type"], c["status"], c["lastTransitionTime"], c["reason"], c["message"]))
+			}
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("  %s:%s", field, printFields(status[field].(map[string]any))))
+	}
+	return lines
+}
+
+func printFields(fields map[string]any) string {
+	text := ""
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if inner, ok := fields[name].(map[string]any); ok {
+			text += fmt.Sprintf(" %s:{%s }", name, printFields(inner))
+			continue
+		}
+		text += fmt.Sprintf(" %s=%v", name, fields[name])
+	}
+	return text
 }
 
 func conditions(of []planner.Condition) []resource.Condition {

@@ -2,6 +2,7 @@ package llmd
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/poolwright/poolwright/internal/resource"
@@ -73,21 +74,26 @@ func (a *allocation) optimization(o *resource.Outcome, wanted *choice) resource.
 	if why, ok := message(o, planner.SLOInfeasible, planner.Paused, planner.ExternalChange); ok {
 		return resource.Condition{Type: optimizationReady, Status: resource.False, Reason: optimizedNot, Message: why}
 	}
-	if reason := o.Plan.Variants[a.inUse].Size.Reason; reason != "" {
-		return resource.Condition{
-			Type: optimizationReady, Status: resource.False, Reason: optimizedNot,
-			Message: fmt.Sprintf("%s: %s", a.name(o, a.inUse), reason),
-		}
-	}
+	c := resource.Condition{Type: optimizationReady, Status: resource.True, Reason: optimized}
 	words := []string{o.Plan.Reason}
-	if wanted.variant != a.inUse {
-		words = append(words, fmt.Sprintf("%s would cost %.4g per hour instead of %.4g; until the target moves there, it is scaled to %d on %s",
-			wanted.accelerator, wanted.cost, wanted.instead, o.Plan.Variants[a.inUse].Total(), a.name(o, a.inUse)))
+	if reason := o.Plan.Variants[a.inUse].Size.Reason; reason != "" {
+		c.Status, c.Reason = resource.False, optimizedNot
+		words = []string{fmt.Sprintf("%s: %s", a.name(o, a.inUse), reason)}
+	}
+	if wanted.variant != a.inUse && !o.Plan.Held {
+		words = append(words, a.recommendation(o, wanted))
 	}
 	if len(wanted.accelerator) < leastName {
 		words = append(words, fmt.Sprintf("the API takes no name as short as %q in desiredOptimizedAlloc", wanted.accelerator))
 	}
-	return resource.Condition{
-		Type: optimizationReady, Status: resource.True, Reason: optimized, Message: strings.Join(words, "; "),
+	c.Message = strings.Join(words, "; ")
+	return c
+}
+
+func (a *allocation) recommendation(o *resource.Outcome, wanted *choice) string {
+	price := fmt.Sprintf("%s would serve it for %.4g per hour", wanted.accelerator, wanted.cost)
+	if !math.IsInf(wanted.instead, 1) {
+		price += fmt.Sprintf(" instead of %.4g", wanted.instead)
 	}
+	return fmt.Sprintf("%s; until the target moves there, it is scaled to %d on %s", price, o.Plan.Variants[a.inUse].Total(), a.name(o, a.inUse))
 }

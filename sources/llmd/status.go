@@ -43,7 +43,7 @@ func (r *Reader) Patches(v resource.View, w *resource.Workload, o *resource.Outc
 
 // status is what is to be written, with a new lastRunTime.
 func (r *Reader) status(u *unstructured.Unstructured, a *allocation, o *resource.Outcome) map[string]any {
-	wanted := a.wanted(o)
+	wanted := a.wanted(o, u)
 	status := map[string]any{
 		"actuation":  map[string]any{"applied": a.applied(o, &wanted)},
 		"conditions": resource.MergeConditions(u, a.conditions(o, &wanted), o.Now),

@@ -21,22 +21,20 @@ const (
 const vLLM = "vllm"
 
 // workload is what declarations of one model in one class say, the oldest first. Several
-// are used together: each has been deployed beside the others.
+// are used together: each has been deployed beside the others. Each by itself is on one
+// accelerator at a time, since only that one may have replicas.
 func (s *survey) workload(declarations []*declaration) resource.Workload {
 	first := declarations[0]
 	w := resource.Workload{
 		Workload: planner.Workload{
 			Namespace: first.GetNamespace(), Name: first.GetName(),
-			Model: first.spec.ModelID, Mixing: optimizer.Single,
+			Model: first.spec.ModelID,
 		},
 		Object: resource.ReferenceTo(first.Unstructured),
 		Series: resource.Series{Engine: vLLM},
 	}
 	if c := first.class; c != nil {
 		w.ServiceClass, w.Priority, w.SLO = c.name, c.priority, c.slo
-	}
-	if len(declarations) > 1 {
-		w.Mixing = optimizer.Allowed
 	}
 	bounded := s.config.ScaleToZero
 	for _, d := range declarations {

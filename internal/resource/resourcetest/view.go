@@ -57,11 +57,16 @@ func (v *View) Add(t testing.TB, text string) {
 		var object unstructured.Unstructured
 		require.NoError(t, object.UnmarshalJSON(raw.Raw))
 		require.NotEmpty(t, object.GetName(), "%s without a name", object.GetKind())
-		if object.GetResourceVersion() == "" {
-			object.SetResourceVersion("1")
-		}
-		v.objects[nameOf(&object)] = &object
+		v.AddObject(&object)
 	}
+}
+
+// AddObject adds one object.
+func (v *View) AddObject(object *unstructured.Unstructured) {
+	if object.GetResourceVersion() == "" {
+		object.SetResourceVersion("1")
+	}
+	v.objects[nameOf(object)] = object
 }
 
 func nameOf(o *unstructured.Unstructured) name {
