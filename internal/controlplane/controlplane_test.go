@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -71,6 +72,16 @@ func ready(pods []corev1.Pod) (n int) {
 	return n
 }
 
+// short counts the pods for which no node has a device.
+func short(pods []corev1.Pod) (n int) {
+	for i := range pods {
+		if strings.Contains(condition(&pods[i], corev1.PodScheduled).Message, "Insufficient nvidia.com/gpu") {
+			n++
+		}
+	}
+	return n
+}
+
 func TestControlPlane(t *testing.T) {
 	cluster := controlplane.New(t, controlplane.Config{})
 	require.NoError(t, cluster.AddNodes(t.Context(), controlplane.GPUNode("h100-0", "NVIDIA-H100-80GB-HBM3", 8)))
@@ -79,17 +90,13 @@ func TestControlPlane(t *testing.T) {
 	t.Run("nodes have as many pods as devices", func(t *testing.T) {
 		_, err := client.AppsV1().Deployments("default").Create(t.Context(), server("big", 12, nil), metav1.CreateOptions{})
 		require.NoError(t, err)
-		require.Eventually(t, func() bool { return ready(pods(t, client)) == 8 }, patience, tick)
-		pending := 0
+		require.Eventually(t, func() bool {
+			all := pods(t, client)
+			return ready(all) == 8 && short(all) == 4
+		}, patience, tick)
 		for _, p := range pods(t, client) {
-			if p.Status.Phase == corev1.PodPending {
-				assert.Contains(t, condition(&p, corev1.PodScheduled).Message, "Insufficient nvidia.com/gpu")
-				pending++
-			} else {
-				assert.Regexp(t, `^127\.`, p.Status.PodIP)
-			}
+			assert.Equal(t, p.Spec.NodeName != "", strings.HasPrefix(p.Status.PodIP, "127."))
 		}
-		assert.Equal(t, 4, pending)
 	})
 
 	t.Run("the API server can be away", func(t *testing.T) {
