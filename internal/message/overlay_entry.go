@@ -63,6 +63,7 @@ func mergeMetrics(specific, general *poolwrightv1.MetricSeries) *poolwrightv1.Me
 		ModelLabel: cmp.Or(specific.GetModelLabel(), general.GetModelLabel()),
 		Path:       cmp.Or(specific.GetPath(), general.GetPath()),
 		Port:       general.Port,
+		Gateway:    cmp.Or(specific.GetGateway(), general.GetGateway()),
 	}
 	if specific != nil && specific.Port != nil {
 		merged.Port = specific.Port

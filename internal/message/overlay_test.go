@@ -169,7 +169,7 @@ unmetPenaltyPerRps: 7
 policy: {native: {zeroGrace: 1h}}
 mode: RECOMMEND
 takeOver: true
-metrics: {engine: vllm, selector: {a: b}, modelLabel: m, port: 8100, path: /m}
+metrics: {engine: vllm, selector: {a: b}, modelLabel: m, port: 8100, path: /m, gateway: {selector: {g: h}, modelLabel: n}}
 `
 
 // Metrics are merged field by field, and nothing that went in is changed.
@@ -178,7 +178,7 @@ func TestMergeMetrics(t *testing.T) {
 	general := parse(t, fullWorkloads, &poolwrightv1.WorkloadOverlay{})
 	metrics := specific.Metrics
 	message.MergeWorkload(specific, general)
-	want := parse(t, "engine: vllm\nselector: {a: b}\nmodelLabel: m\nport: 1\npath: /m", &poolwrightv1.MetricSeries{})
+	want := parse(t, "engine: vllm\nselector: {a: b}\nmodelLabel: m\nport: 1\npath: /m\ngateway: {selector: {g: h}, modelLabel: n}", &poolwrightv1.MetricSeries{})
 	assert.True(t, proto.Equal(want, specific.Metrics), "%v", specific.Metrics)
 	assert.Empty(t, metrics.Engine)
 	assert.Equal(t, "b", general.Metrics.Selector["a"])

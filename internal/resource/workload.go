@@ -65,6 +65,14 @@ type Series struct {
 	// Port and Path of each pod's own metrics; 0 and empty where pods are not scraped.
 	Port int
 	Path string
+	// Gateway is nil where none counts requests before replicas do.
+	Gateway *Gateway
+}
+
+// Gateway says which series of an inference gateway are a workload's, as [Series] does.
+type Gateway struct {
+	Selector   map[string]string
+	ModelLabel string
 }
 
 // Skipped is an object that could not be read.

@@ -98,8 +98,16 @@ func (o *Overlay) series(declared resource.Series, said *poolwrightv1.MetricSeri
 			s.Selector = selector
 		}
 	}
+	s.Gateway = cmp.Or(gateway(said.GetGateway()), declared.Gateway, gateway(byDefault.GetGateway()))
 	if s.Port != 0 && s.Path == "" {
 		s.Path = "/metrics"
 	}
 	return s
+}
+
+func gateway(m *poolwrightv1.GatewaySeries) *resource.Gateway {
+	if m == nil {
+		return nil
+	}
+	return &resource.Gateway{Selector: m.GetSelector(), ModelLabel: m.GetModelLabel()}
 }

@@ -456,3 +456,31 @@ func TestNewNamesMistakes(t *testing.T) {
 	_, err := overlay.New(&poolwrightv1.Overlay{Replicas: []*poolwrightv1.ReplicaOverlay{{}, {}}})
 	require.EqualError(t, err, "replicas[1]: it is for the same as replicas[0]")
 }
+
+// A gateway is the one that is said, else the declared one, else that of all workloads.
+func TestGateway(t *testing.T) {
+	said := parse(t, `
+workloads: [{match: {name: chat}, metrics: {gateway: {modelLabel: said}}}]
+workloadDefaults: {metrics: {gateway: {modelLabel: byDefault, selector: {a: b}}}}
+`)
+	byDefault := parse(t, `workloadDefaults: {metrics: {gateway: {modelLabel: byDefault, selector: {a: b}}}}`)
+	none := parse(t, `{}`)
+	declared := chat()
+	declared.Series.Gateway = &resource.Gateway{ModelLabel: "declared"}
+	for name, test := range map[string]struct {
+		overlay  *overlay.Overlay
+		workload resource.Workload
+		want     *resource.Gateway
+	}{
+		"said":       {said, declared, &resource.Gateway{ModelLabel: "said"}},
+		"declared":   {byDefault, declared, &resource.Gateway{ModelLabel: "declared"}},
+		"by default": {byDefault, chat(), &resource.Gateway{ModelLabel: "byDefault", Selector: map[string]string{"a": "b"}}},
+		"none":       {none, chat(), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := test.overlay.Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{test.workload})
+			require.Len(t, c.Workloads, 1)
+			assert.Equal(t, test.want, c.Workloads[0].Series.Gateway)
+		})
+	}
+}

@@ -970,7 +970,10 @@ type MetricSeries struct {
 	// Port of each pod's own metrics, where pods are scraped; absent = they are not.
 	Port *int32 `protobuf:"varint,4,opt,name=port,proto3,oneof" json:"port,omitempty"`
 	// Path of each pod's own metrics; absent = /metrics.
-	Path          string `protobuf:"bytes,5,opt,name=path,proto3" json:"path,omitempty"`
+	Path string `protobuf:"bytes,5,opt,name=path,proto3" json:"path,omitempty"`
+	// Series of a gateway that counts requests before replicas do, so that a workload
+	// without replicas wakes; absent = there is none.
+	Gateway       *GatewaySeries `protobuf:"bytes,6,opt,name=gateway,proto3" json:"gateway,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1036,6 +1039,68 @@ func (x *MetricSeries) GetPort() int32 {
 func (x *MetricSeries) GetPath() string {
 	if x != nil {
 		return x.Path
+	}
+	return ""
+}
+
+func (x *MetricSeries) GetGateway() *GatewaySeries {
+	if x != nil {
+		return x.Gateway
+	}
+	return nil
+}
+
+// GatewaySeries says which series of an inference gateway are a workload's.
+type GatewaySeries struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Values of labels that the series have, beside the namespace.
+	Selector map[string]string `protobuf:"bytes,1,rep,name=selector,proto3" json:"selector,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Label that has the model's name; absent = the gateway's own.
+	ModelLabel    string `protobuf:"bytes,2,opt,name=model_label,json=modelLabel,proto3" json:"model_label,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GatewaySeries) Reset() {
+	*x = GatewaySeries{}
+	mi := &file_poolwright_v1_overlay_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GatewaySeries) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GatewaySeries) ProtoMessage() {}
+
+func (x *GatewaySeries) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_overlay_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GatewaySeries.ProtoReflect.Descriptor instead.
+func (*GatewaySeries) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_overlay_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *GatewaySeries) GetSelector() map[string]string {
+	if x != nil {
+		return x.Selector
+	}
+	return nil
+}
+
+func (x *GatewaySeries) GetModelLabel() string {
+	if x != nil {
+		return x.ModelLabel
 	}
 	return ""
 }
@@ -1155,18 +1220,26 @@ const file_poolwright_v1_overlay_proto_rawDesc = "" +
 	"\x16_unmet_penalty_per_rpsB\a\n" +
 	"\x05_modeB\f\n" +
 	"\n" +
-	"_take_over\"\xd1\x02\n" +
+	"_take_over\"\x89\x03\n" +
 	"\fMetricSeries\x12Y\n" +
 	"\x06engine\x18\x01 \x01(\tBA\xbaH>\xd8\x01\x01r9R\bllamacppR\x06sglangR\ftensorrt-llmR\x03tgiR\ftrtllm-serveR\x04vllmR\x06engine\x12E\n" +
 	"\bselector\x18\x02 \x03(\v2).poolwright.v1.MetricSeries.SelectorEntryR\bselector\x12\x1f\n" +
 	"\vmodel_label\x18\x03 \x01(\tR\n" +
 	"modelLabel\x12$\n" +
 	"\x04port\x18\x04 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xff\xff\x03(\x01H\x00R\x04port\x88\x01\x01\x12\x12\n" +
-	"\x04path\x18\x05 \x01(\tR\x04path\x1a;\n" +
+	"\x04path\x18\x05 \x01(\tR\x04path\x126\n" +
+	"\agateway\x18\x06 \x01(\v2\x1c.poolwright.v1.GatewaySeriesR\agateway\x1a;\n" +
 	"\rSelectorEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\a\n" +
-	"\x05_portBCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
+	"\x05_port\"\xb5\x01\n" +
+	"\rGatewaySeries\x12F\n" +
+	"\bselector\x18\x01 \x03(\v2*.poolwright.v1.GatewaySeries.SelectorEntryR\bselector\x12\x1f\n" +
+	"\vmodel_label\x18\x02 \x01(\tR\n" +
+	"modelLabel\x1a;\n" +
+	"\rSelectorEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01BCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
 
 var (
 	file_poolwright_v1_overlay_proto_rawDescOnce sync.Once
@@ -1181,7 +1254,7 @@ func file_poolwright_v1_overlay_proto_rawDescGZIP() []byte {
 }
 
 var file_poolwright_v1_overlay_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_poolwright_v1_overlay_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_poolwright_v1_overlay_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_poolwright_v1_overlay_proto_goTypes = []any{
 	(Overlay_UnknownCapacity)(0), // 0: poolwright.v1.Overlay.UnknownCapacity
 	(WorkloadOverlay_Mode)(0),    // 1: poolwright.v1.WorkloadOverlay.Mode
@@ -1193,56 +1266,60 @@ var file_poolwright_v1_overlay_proto_goTypes = []any{
 	(*WorkloadMatch)(nil),        // 7: poolwright.v1.WorkloadMatch
 	(*WorkloadOverlay)(nil),      // 8: poolwright.v1.WorkloadOverlay
 	(*MetricSeries)(nil),         // 9: poolwright.v1.MetricSeries
-	nil,                          // 10: poolwright.v1.MetricSeries.SelectorEntry
-	(*Pool)(nil),                 // 11: poolwright.v1.Pool
-	(*Objective)(nil),            // 12: poolwright.v1.Objective
-	(*Control)(nil),              // 13: poolwright.v1.Control
-	(*Device)(nil),               // 14: poolwright.v1.Device
-	(*ModelFacts)(nil),           // 15: poolwright.v1.ModelFacts
-	(*Profile)(nil),              // 16: poolwright.v1.Profile
-	(Variant_ServiceModel)(0),    // 17: poolwright.v1.Variant.ServiceModel
-	(Variant_PrefillMode)(0),     // 18: poolwright.v1.Variant.PrefillMode
-	(*KVTransfer)(nil),           // 19: poolwright.v1.KVTransfer
-	(*durationpb.Duration)(nil),  // 20: google.protobuf.Duration
-	(*SwitchingCost)(nil),        // 21: poolwright.v1.SwitchingCost
-	(*SLO)(nil),                  // 22: poolwright.v1.SLO
-	(*Load)(nil),                 // 23: poolwright.v1.Load
-	(Workload_Mixing)(0),         // 24: poolwright.v1.Workload.Mixing
-	(*Policy)(nil),               // 25: poolwright.v1.Policy
+	(*GatewaySeries)(nil),        // 10: poolwright.v1.GatewaySeries
+	nil,                          // 11: poolwright.v1.MetricSeries.SelectorEntry
+	nil,                          // 12: poolwright.v1.GatewaySeries.SelectorEntry
+	(*Pool)(nil),                 // 13: poolwright.v1.Pool
+	(*Objective)(nil),            // 14: poolwright.v1.Objective
+	(*Control)(nil),              // 15: poolwright.v1.Control
+	(*Device)(nil),               // 16: poolwright.v1.Device
+	(*ModelFacts)(nil),           // 17: poolwright.v1.ModelFacts
+	(*Profile)(nil),              // 18: poolwright.v1.Profile
+	(Variant_ServiceModel)(0),    // 19: poolwright.v1.Variant.ServiceModel
+	(Variant_PrefillMode)(0),     // 20: poolwright.v1.Variant.PrefillMode
+	(*KVTransfer)(nil),           // 21: poolwright.v1.KVTransfer
+	(*durationpb.Duration)(nil),  // 22: google.protobuf.Duration
+	(*SwitchingCost)(nil),        // 23: poolwright.v1.SwitchingCost
+	(*SLO)(nil),                  // 24: poolwright.v1.SLO
+	(*Load)(nil),                 // 25: poolwright.v1.Load
+	(Workload_Mixing)(0),         // 26: poolwright.v1.Workload.Mixing
+	(*Policy)(nil),               // 27: poolwright.v1.Policy
 }
 var file_poolwright_v1_overlay_proto_depIdxs = []int32{
 	3,  // 0: poolwright.v1.Overlay.accelerators:type_name -> poolwright.v1.AcceleratorOverlay
-	11, // 1: poolwright.v1.Overlay.pools:type_name -> poolwright.v1.Pool
+	13, // 1: poolwright.v1.Overlay.pools:type_name -> poolwright.v1.Pool
 	0,  // 2: poolwright.v1.Overlay.unknown_capacity:type_name -> poolwright.v1.Overlay.UnknownCapacity
 	4,  // 3: poolwright.v1.Overlay.models:type_name -> poolwright.v1.ModelOverlay
 	6,  // 4: poolwright.v1.Overlay.replicas:type_name -> poolwright.v1.ReplicaOverlay
 	8,  // 5: poolwright.v1.Overlay.workloads:type_name -> poolwright.v1.WorkloadOverlay
 	6,  // 6: poolwright.v1.Overlay.replica_defaults:type_name -> poolwright.v1.ReplicaOverlay
 	8,  // 7: poolwright.v1.Overlay.workload_defaults:type_name -> poolwright.v1.WorkloadOverlay
-	12, // 8: poolwright.v1.Overlay.objective:type_name -> poolwright.v1.Objective
-	13, // 9: poolwright.v1.Overlay.control:type_name -> poolwright.v1.Control
-	14, // 10: poolwright.v1.AcceleratorOverlay.device:type_name -> poolwright.v1.Device
-	15, // 11: poolwright.v1.ModelOverlay.facts:type_name -> poolwright.v1.ModelFacts
+	14, // 8: poolwright.v1.Overlay.objective:type_name -> poolwright.v1.Objective
+	15, // 9: poolwright.v1.Overlay.control:type_name -> poolwright.v1.Control
+	16, // 10: poolwright.v1.AcceleratorOverlay.device:type_name -> poolwright.v1.Device
+	17, // 11: poolwright.v1.ModelOverlay.facts:type_name -> poolwright.v1.ModelFacts
 	5,  // 12: poolwright.v1.ReplicaOverlay.match:type_name -> poolwright.v1.ReplicaMatch
-	16, // 13: poolwright.v1.ReplicaOverlay.profile:type_name -> poolwright.v1.Profile
-	17, // 14: poolwright.v1.ReplicaOverlay.service_model:type_name -> poolwright.v1.Variant.ServiceModel
-	18, // 15: poolwright.v1.ReplicaOverlay.prefill_mode:type_name -> poolwright.v1.Variant.PrefillMode
-	19, // 16: poolwright.v1.ReplicaOverlay.kv_transfer:type_name -> poolwright.v1.KVTransfer
-	20, // 17: poolwright.v1.ReplicaOverlay.startup:type_name -> google.protobuf.Duration
-	21, // 18: poolwright.v1.ReplicaOverlay.switching_cost:type_name -> poolwright.v1.SwitchingCost
+	18, // 13: poolwright.v1.ReplicaOverlay.profile:type_name -> poolwright.v1.Profile
+	19, // 14: poolwright.v1.ReplicaOverlay.service_model:type_name -> poolwright.v1.Variant.ServiceModel
+	20, // 15: poolwright.v1.ReplicaOverlay.prefill_mode:type_name -> poolwright.v1.Variant.PrefillMode
+	21, // 16: poolwright.v1.ReplicaOverlay.kv_transfer:type_name -> poolwright.v1.KVTransfer
+	22, // 17: poolwright.v1.ReplicaOverlay.startup:type_name -> google.protobuf.Duration
+	23, // 18: poolwright.v1.ReplicaOverlay.switching_cost:type_name -> poolwright.v1.SwitchingCost
 	7,  // 19: poolwright.v1.WorkloadOverlay.match:type_name -> poolwright.v1.WorkloadMatch
-	22, // 20: poolwright.v1.WorkloadOverlay.slo:type_name -> poolwright.v1.SLO
-	23, // 21: poolwright.v1.WorkloadOverlay.load:type_name -> poolwright.v1.Load
-	24, // 22: poolwright.v1.WorkloadOverlay.mixing:type_name -> poolwright.v1.Workload.Mixing
-	25, // 23: poolwright.v1.WorkloadOverlay.policy:type_name -> poolwright.v1.Policy
+	24, // 20: poolwright.v1.WorkloadOverlay.slo:type_name -> poolwright.v1.SLO
+	25, // 21: poolwright.v1.WorkloadOverlay.load:type_name -> poolwright.v1.Load
+	26, // 22: poolwright.v1.WorkloadOverlay.mixing:type_name -> poolwright.v1.Workload.Mixing
+	27, // 23: poolwright.v1.WorkloadOverlay.policy:type_name -> poolwright.v1.Policy
 	1,  // 24: poolwright.v1.WorkloadOverlay.mode:type_name -> poolwright.v1.WorkloadOverlay.Mode
 	9,  // 25: poolwright.v1.WorkloadOverlay.metrics:type_name -> poolwright.v1.MetricSeries
-	10, // 26: poolwright.v1.MetricSeries.selector:type_name -> poolwright.v1.MetricSeries.SelectorEntry
-	27, // [27:27] is the sub-list for method output_type
-	27, // [27:27] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	11, // 26: poolwright.v1.MetricSeries.selector:type_name -> poolwright.v1.MetricSeries.SelectorEntry
+	10, // 27: poolwright.v1.MetricSeries.gateway:type_name -> poolwright.v1.GatewaySeries
+	12, // 28: poolwright.v1.GatewaySeries.selector:type_name -> poolwright.v1.GatewaySeries.SelectorEntry
+	29, // [29:29] is the sub-list for method output_type
+	29, // [29:29] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_overlay_proto_init() }
@@ -1263,7 +1340,7 @@ func file_poolwright_v1_overlay_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_poolwright_v1_overlay_proto_rawDesc), len(file_poolwright_v1_overlay_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   9,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
