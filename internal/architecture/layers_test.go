@@ -56,7 +56,7 @@ var layers = []layer{
 	{folder: "simulation", may: slices.Concat(pure, schema, []string{"controller", "simulation/replica"})},
 	{folder: "internal/scenario", may: slices.Concat(pure, schema, []string{"controller", "simulation"})},
 	{folder: "sources", may: slices.Concat(pure, schema, []string{"controller"})},
-	{folder: "sources/cluster", may: slices.Concat(pure, schema, []string{"controller", "internal/kube", "internal/resource", "sources/overlay"})},
+	{folder: "sources/cluster", may: slices.Concat(pure, schema, []string{"controller", "internal/resource", "metrics", "sources/overlay"})},
 	{folder: "sources/kthena", may: slices.Concat(pure, []string{"internal/resource"})},
 	{folder: "sources/llmaz", may: slices.Concat(pure, []string{"internal/resource"})},
 	{folder: "sources/llmd", may: slices.Concat(pure, []string{"internal/resource"})},

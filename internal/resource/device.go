@@ -2,6 +2,7 @@ package resource
 
 import (
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -45,3 +46,17 @@ func Devices(list corev1.ResourceList) int {
 	}
 	return n
 }
+
+// DeviceResource names the resource by which a list counts devices; empty where it has
+// none.
+func DeviceResource(list corev1.ResourceList) corev1.ResourceName {
+	for _, name := range deviceResources() {
+		if quantity, ok := list[name]; ok && quantity.Sign() > 0 {
+			return name
+		}
+	}
+	return ""
+}
+
+// IsDevice tells whether a resource counts whole devices.
+func IsDevice(name corev1.ResourceName) bool { return slices.Contains(deviceResources(), name) }

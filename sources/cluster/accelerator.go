@@ -1,0 +1,34 @@
+package cluster
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/poolwright/poolwright/internal/resource"
+)
+
+// accelerator is the type of device that replicas run on: that which the template of their
+// pods asks for, else that of the nodes where most of them run; empty where neither says
+// any.
+func (in *inventory) accelerator(v *resource.Variant, leaders []*pod) string {
+	if e := in.index.view.entry(v.Target.GroupKind(), v.Target.Namespace, v.Target.Name); e != nil {
+		if product := templateProduct(e.object.Object); product != "" {
+			return product
+		}
+	}
+	counts := make(map[string]int)
+	for _, p := range leaders {
+		if p.product != "" {
+			counts[p.product]++
+		} else if s := in.sites[p.node]; s != nil {
+			counts[s.product]++
+		}
+	}
+	most := ""
+	for _, product := range slices.Sorted(maps.Keys(counts)) {
+		if counts[product] > counts[most] {
+			most = product
+		}
+	}
+	return most
+}

@@ -1,0 +1,59 @@
+package cluster
+
+import (
+	"github.com/poolwright/poolwright/internal/resource"
+)
+
+// Target returns what a variant scales, as of the last fleet; false if there is none. It
+// implements actuator.Targets.
+func (c *Catalog) Target(workload, variant string) (resource.Target, bool) {
+	s := c.latest.Load()
+	i, j, ok := s.find(workload, variant)
+	if !ok || s.workloads[i].Declared[j].Target.Name == "" {
+		return resource.Target{}, false
+	}
+	w := &s.workloads[i]
+	return resource.Target{
+		Object: s.now(w.Declared[j].Target), Workload: w.Object,
+		Mode: w.Mode, TakeOver: w.TakeOver, Owners: s.owners[i][j],
+	}, true
+}
+
+// now is an object as the view has it.
+func (s *snapshot) now(r resource.Reference) resource.Reference {
+	if e := s.view.entry(r.GroupKind(), r.Namespace, r.Name); e != nil {
+		r.UID, r.Generation = e.uid, e.object.GetGeneration()
+	}
+	return r
+}
+
+// find is where a variant is among the workloads.
+func (s *snapshot) find(workload, variant string) (i, j int, ok bool) {
+	if s == nil {
+		return 0, 0, false
+	}
+	i, ok = s.of[workload]
+	if !ok {
+		return 0, 0, false
+	}
+	for j := range s.workloads[i].Declared {
+		if s.workloads[i].Declared[j].Name == variant {
+			return i, j, true
+		}
+	}
+	return 0, 0, false
+}
+
+// Series returns where the metrics of a workload are, as of the last fleet; false if there
+// is no such workload.
+func (c *Catalog) Series(workload string) (resource.Series, bool) {
+	s := c.latest.Load()
+	if s == nil {
+		return resource.Series{}, false
+	}
+	i, ok := s.of[workload]
+	if !ok {
+		return resource.Series{}, false
+	}
+	return s.workloads[i].Series, true
+}

@@ -1,0 +1,53 @@
+package cluster
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/poolwright/poolwright/internal/resource"
+)
+
+// node is what counts of a node.
+type node struct {
+	name string
+	// product is the type of its devices; empty = it says none.
+	product string
+	zone    string
+	// devices may be used by pods. resource is what they are asked for by; empty where the
+	// node does not say how many it has.
+	devices  int
+	resource corev1.ResourceName
+	// ready: its kubelet is alive. cordoned: no new pods may come.
+	ready, cordoned bool
+}
+
+// Taints of node autoscalers on nodes that they are about to remove.
+const (
+	karpenterDisrupted  = "karpenter.sh/disrupted"
+	clusterAutoscalerGo = "ToBeDeletedByClusterAutoscaler"
+)
+
+// readNode reads a node that was cut down by trim.
+func readNode(object *unstructured.Unstructured) (*node, error) {
+	var n corev1.Node
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &n); err != nil {
+		return nil, err
+	}
+	read := &node{
+		name: n.Name, product: resource.Product(n.Labels), zone: n.Labels[corev1.LabelTopologyZone],
+		devices: resource.Devices(n.Status.Allocatable), cordoned: n.Spec.Unschedulable,
+		resource: resource.DeviceResource(n.Status.Capacity),
+	}
+	for _, taint := range n.Spec.Taints {
+		if taint.Key == karpenterDisrupted || taint.Key == clusterAutoscalerGo {
+			read.cordoned = true
+		}
+	}
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			read.ready = c.Status == corev1.ConditionTrue
+		}
+	}
+	return read, nil
+}

@@ -1,0 +1,182 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/planner"
+)
+
+// allowance is a number of devices that some namespaces may use together.
+type allowance struct {
+	namespaces []string
+	// resource by which pods ask for the devices, and their product; empty = any.
+	resource corev1.ResourceName
+	product  string
+	devices  int
+}
+
+// covers tells whether the devices of a node count in the allowance.
+func (a *allowance) covers(s *site) bool {
+	return a.resource == s.resource && (a.product == "" || a.product == s.product)
+}
+
+// queueLabel is the label by which objects ask for a LocalQueue of Kueue.
+const queueLabel = "kueue.x-k8s.io/queue-name"
+
+// allowances are those of ResourceQuotas and of the ClusterQueues that workloads go through.
+// queues are the LocalQueues that they ask for, by namespace.
+func allowances(v *View, queues map[string][]string) []allowance {
+	var all []allowance
+	for _, quota := range v.List(resourceQuotaKind) {
+		all = append(all, quotaAllowances(quota)...)
+	}
+	through := make(map[string][]string)
+	for _, local := range v.List(localQueueKind) {
+		if slices.Contains(queues[local.GetNamespace()], local.GetName()) {
+			name, _, _ := unstructured.NestedString(local.Object, "spec", "clusterQueue")
+			through[name] = append(through[name], local.GetNamespace())
+		}
+	}
+	for _, queue := range v.List(clusterQueueKind) {
+		if namespaces := slices.Compact(through[queue.GetName()]); len(namespaces) > 0 {
+			all = append(all, queueAllowances(v, queue, namespaces)...)
+		}
+	}
+	return all
+}
+
+// quotaAllowances are those of a ResourceQuota. One that has scopes is not for all pods.
+func quotaAllowances(quota *unstructured.Unstructured) []allowance {
+	spec, _ := quota.Object["spec"].(map[string]any)
+	if spec["scopes"] != nil || spec["scopeSelector"] != nil {
+		return nil
+	}
+	hard, _ := spec["hard"].(map[string]any)
+	var all []allowance
+	for name, quantity := range hard {
+		of, ok := strings.CutPrefix(name, "requests.")
+		if n, isDevices := deviceCount(of, quantity); ok && isDevices {
+			all = append(all, allowance{namespaces: []string{quota.GetNamespace()}, resource: corev1.ResourceName(of), devices: n})
+		}
+	}
+	return all
+}
+
+// queueAllowances are the nominal quotas of a ClusterQueue, flavor by flavor: a flavor is
+// devices of the product that the labels of its nodes name.
+func queueAllowances(v *View, queue *unstructured.Unstructured, namespaces []string) []allowance {
+	var all []allowance
+	for _, group := range list(queue.Object, "spec", "resourceGroups") {
+		for _, flavor := range list(group, "flavors") {
+			name, _ := flavor["name"].(string)
+			product := ""
+			if f, ok := v.Get(flavorKind, "", name); ok {
+				labels, _, _ := unstructured.NestedStringMap(f.Object, "spec", "nodeLabels")
+				product = resource.Product(labels)
+			}
+			for _, r := range list(flavor, "resources") {
+				of, _ := r["name"].(string)
+				if n, ok := deviceCount(of, r["nominalQuota"]); ok {
+					all = append(all, allowance{namespaces: namespaces, resource: corev1.ResourceName(of), product: product, devices: n})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// list is a list of objects within an object; nil where there is none.
+func list(object map[string]any, path ...string) []map[string]any {
+	found, _, _ := unstructured.NestedFieldNoCopy(object, path...)
+	elements, _ := found.([]any)
+	var all []map[string]any
+	for i := range elements {
+		if m, ok := elements[i].(map[string]any); ok {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// deviceCount reads a quantity of devices; false if it is of something else.
+func deviceCount(name string, quantity any) (int, bool) {
+	if !resource.IsDevice(corev1.ResourceName(name)) {
+		return 0, false
+	}
+	q, err := apiresource.ParseQuantity(fmt.Sprint(quantity))
+	return int(q.Value()), err == nil && q.Sign() >= 0
+}
+
+// limit bounds the devices of each namespace of a fleet in each of its pools. An allowance
+// for several pools leaves to each what the others don't use now.
+func (s *snapshot) limit(in *inventory) {
+	for k := range s.Fleet.Pools {
+		s.Fleet.Pools[k].Quotas = slices.Clone(s.Fleet.Pools[k].Quotas) // the overlay's own
+	}
+	for _, a := range allowances(s.view, s.queues()) {
+		total := 0
+		held := make(map[quotaKey]int)
+		for p, n := range in.held {
+			at := in.sites[p.node]
+			if at == nil || !in.index.holds(p) || !a.covers(at) || !slices.Contains(a.namespaces, p.namespace) {
+				continue
+			}
+			total += n
+			if k, ok := s.counted[p]; ok {
+				held[quotaKey{p.namespace, k}] += n
+			}
+		}
+		for k := range s.Fleet.Pools {
+			if at := s.sample[k]; at == nil || !a.covers(at) {
+				continue
+			}
+			for _, namespace := range a.namespaces {
+				s.bound(k, planner.Quota{Namespace: namespace, Devices: max(0, a.devices-total+held[quotaKey{namespace, k}])})
+			}
+		}
+	}
+}
+
+// queues are the LocalQueues that targets ask for, by namespace.
+func (s *snapshot) queues() map[string][]string {
+	if len(s.view.List(localQueueKind)) == 0 {
+		return nil
+	}
+	queues := make(map[string][]string)
+	for i := range s.workloads {
+		for j := range s.workloads[i].Declared {
+			target := s.workloads[i].Declared[j].Target
+			if object, ok := s.view.Get(target.GroupKind(), target.Namespace, target.Name); ok {
+				queues[target.Namespace] = append(queues[target.Namespace], object.GetLabels()[queueLabel])
+			}
+		}
+	}
+	return queues
+}
+
+type quotaKey struct {
+	namespace string
+	pool      int
+}
+
+// bound adds a quota to a pool; of two of a namespace the lower one counts. Namespaces
+// without workloads need none.
+func (s *snapshot) bound(pool int, q planner.Quota) {
+	if !s.namespaces[q.Namespace] {
+		return
+	}
+	quotas := s.Fleet.Pools[pool].Quotas
+	k, found := slices.BinarySearchFunc(quotas, q.Namespace, func(q planner.Quota, name string) int { return strings.Compare(q.Namespace, name) })
+	if found {
+		quotas[k].Devices = min(quotas[k].Devices, q.Devices)
+		return
+	}
+	s.Fleet.Pools[pool].Quotas = slices.Insert(quotas, k, q)
+}

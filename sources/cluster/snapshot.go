@@ -1,0 +1,156 @@
+package cluster
+
+import (
+	"slices"
+	"time"
+
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/planner"
+	"github.com/poolwright/poolwright/sources/overlay"
+)
+
+// snapshot is a fleet, and what it was made of. It is never changed once it is made.
+type snapshot struct {
+	view    *View
+	overlay *overlay.Overlay
+	Fleet   planner.Fleet
+	// pauses are of the workloads that are not to be planned.
+	pauses []planner.Pause
+	// workloads are those of the fleet as they were resolved, and skipped are objects of
+	// which there is none in it.
+	workloads []resource.Workload
+	skipped   []resource.Skipped
+	// of is where a workload is, by its qualified name.
+	of map[string]int
+	// seen are the replicas of each variant of each workload.
+	seen [][]seen
+	// owners are others that scale the target of each variant of each workload, in words.
+	owners     [][][]string
+	namespaces map[string]bool
+	// counted are the pods whose devices count as those of a variant, with the pool of the
+	// fleet that they are in.
+	counted map[*pod]int
+	// sample is a node of each pool of the fleet; nil where there is none.
+	sample []*site
+}
+
+// seen is what is seen of a variant.
+type seen struct {
+	replicas
+	// leaders are one pod for each replica, and pods are all of them.
+	leaders, pods []*pod
+}
+
+// snapshot makes the fleet of a view.
+func (c *Catalog) snapshot(v *View, o *overlay.Overlay, now time.Time) *snapshot {
+	s := &snapshot{view: v, overlay: o, of: make(map[string]int), namespaces: make(map[string]bool), counted: make(map[*pod]int)}
+	declared := s.declared(c.config.Readers)
+	x := newIndex(v)
+	all, ours := make(map[variantName]seen), make(map[*pod]bool)
+	for i := range declared {
+		w := &declared[i]
+		for j := range w.Declared {
+			found := x.see(&w.Declared[j])
+			for _, p := range found.pods {
+				ours[p] = true
+			}
+			if name := (variantName{w.QualifiedName(), w.Declared[j].Name}); all[name].pods == nil {
+				all[name] = found
+			}
+		}
+	}
+	in := newInventory(x, ours, c.partial)
+	for i := range declared {
+		s.prepare(&declared[i], in, all)
+	}
+	completed := o.Complete(v, in.offered(declared), declared)
+	s.Fleet, s.workloads = completed.Fleet, completed.Workloads
+	s.skipped = append(s.skipped, completed.Skipped...)
+	s.place(in, all)
+	s.limit(in)
+	s.own(resource.NewOwnership(v, c.config.Self, now))
+	s.pause()
+	return s
+}
+
+// variantName names a variant of the whole fleet.
+type variantName struct{ workload, variant string }
+
+// declared are the workloads of all readers, whose variants may be changed.
+func (s *snapshot) declared(readers []resource.Reader) []resource.Workload {
+	var all []resource.Workload
+	for _, r := range readers {
+		workloads, skipped := r.Read(s.view)
+		for _, w := range workloads {
+			w.Declared = slices.Clone(w.Declared)
+			w.Conditions = slices.Clip(w.Conditions)
+			all = append(all, w)
+		}
+		s.skipped = append(s.skipped, skipped...)
+	}
+	return all
+}
+
+// see finds the pods of a variant and counts its replicas.
+func (x *index) see(v *resource.Variant) seen {
+	found := seen{leaders: x.leaders(v), pods: x.owned[x.uid(v.Target)]}
+	if len(found.pods) == 0 {
+		found.pods = found.leaders
+	}
+	found.replicas = x.count(found.leaders)
+	return found
+}
+
+// TargetMissing is the type of the condition that the object whose replicas a variant's are
+// does not exist. The variant has none until it does.
+const TargetMissing = "TargetMissing"
+
+// prepare enters what the cluster shows of a workload before it is completed: replicas, and
+// the type of device where nothing declares it.
+func (s *snapshot) prepare(w *resource.Workload, in *inventory, all map[variantName]seen) {
+	for j := range w.Declared {
+		v := &w.Declared[j]
+		found := all[variantName{w.QualifiedName(), v.Name}]
+		if v.Accelerator == "" {
+			v.Accelerator = in.accelerator(v, found.leaders)
+		}
+		if s.gone(v.Target) {
+			v.CurrentReplicas, v.MinReplicas, v.MaxReplicas = 0, 0, optimizer.Bound{Limited: true}
+			w.Conditions = append(w.Conditions, resource.Condition{
+				Type: TargetMissing, Status: resource.True, Reason: TargetMissing,
+				Message: v.Name + ": there is no " + v.Target.String(),
+			})
+		}
+		v.StartingReplicas = max(0, v.CurrentReplicas-found.ready)
+		v.LeavingReplicas = max(0, found.holding-v.CurrentReplicas) + found.leaving
+	}
+}
+
+// gone tells whether an object that is to be scaled is known not to exist.
+func (s *snapshot) gone(r resource.Reference) bool {
+	return r.Name != "" && s.view.kinds[r.GroupKind()] != nil && s.view.entry(r.GroupKind(), r.Namespace, r.Name) == nil
+}
+
+// pause lists the workloads whose mode is off.
+func (s *snapshot) pause() {
+	for i := range s.workloads {
+		if s.workloads[i].Mode == resource.Off {
+			s.pauses = append(s.pauses, planner.Pause{Workload: s.workloads[i].QualifiedName(), Reason: "its mode is off"})
+		}
+	}
+}
+
+// own finds who else scales the targets.
+func (s *snapshot) own(o *resource.Ownership) {
+	s.owners = make([][][]string, len(s.workloads))
+	for i := range s.workloads {
+		w := &s.workloads[i]
+		s.owners[i] = make([][]string, len(w.Declared))
+		for j := range w.Declared {
+			if target := w.Declared[j].Target; target.Name != "" {
+				s.owners[i][j] = o.Owners(target, w.Object)
+			}
+		}
+	}
+}

@@ -1,0 +1,456 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/planner"
+	"github.com/poolwright/poolwright/sources/overlay"
+)
+
+const (
+	h100   = "NVIDIA-H100-80GB-HBM3"
+	a100   = "NVIDIA-A100-SXM4-80GB"
+	onH100 = ", accelerator: " + h100
+)
+
+func TestReplicas(t *testing.T) {
+	for name, test := range map[string]struct {
+		asked                      int
+		pods                       string
+		starting, leaving, inPools int
+		startup                    time.Duration
+	}{
+		"all ready": {
+			asked: 2, pods: podOf("a", "x-1", "r-a-x", "n1", "ready") + podOf("a", "x-2", "r-a-x", "n1", "ready"),
+			inPools: 2, startup: 3 * time.Minute,
+		},
+		"pending ones hold nothing and are counted once": {
+			asked: 2, pods: podOf("a", "x-1", "r-a-x", "n1", "ready") + podOf("a", "x-2", "r-a-x", "", "pending"),
+			starting: 1, inPools: 1, startup: 3 * time.Minute,
+		},
+		"starting ones hold devices": {
+			asked: 1, pods: podOf("a", "x-1", "r-a-x", "n1", "starting"), starting: 1, inPools: 1,
+		},
+		"not made yet": {asked: 3, starting: 3},
+		"terminating ones hold devices until they are gone": {
+			asked: 1, pods: podOf("a", "x-1", "r-a-x", "n1", "ready") + podOf("a", "x-2", "r-a-x", "n1", "leaving"),
+			leaving: 1, inPools: 2, startup: 3 * time.Minute,
+		},
+		"surge of a rollout": {
+			asked: 1, pods: podOf("a", "x-1", "r-a-x", "n1", "ready") + podOf("a", "x-2", "r-a-x", "n1", "starting"),
+			leaving: 1, inPools: 2, startup: 3 * time.Minute,
+		},
+		"ended ones hold nothing": {
+			asked: 1, pods: podOf("a", "x-1", "r-a-x", "n1", "ended"), starting: 1,
+		},
+		"on a node that is lost": {
+			asked: 1, pods: podOf("a", "x-1", "r-a-x", "lost", "starting"), starting: 1,
+		},
+		"of others": {
+			asked: 1, pods: podOf("b", "x-1", "r-b-x", "n1", "ready"), starting: 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := snapshotOf(t, viewOf(t, nodeOf("n1", h100, 8, ""), deployment("a", "x", test.asked, onH100), test.pods), "")
+			v := variant(t, s, "a/x")
+			assert.Equal(t, test.asked, v.CurrentReplicas)
+			assert.Equal(t, test.starting, v.StartingReplicas, "starting")
+			assert.Equal(t, test.leaving, v.LeavingReplicas, "leaving")
+			assert.Equal(t, []int{test.inPools}, v.PoolReplicas)
+			assert.Equal(t, test.startup, v.Startup)
+		})
+	}
+}
+
+// Of a LeaderWorkerSet a replica is a group, and serves when its leader does; the devices of
+// its workers are its own.
+func TestGroups(t *testing.T) {
+	const group = `
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {namespace: a, name: x, uid: lws, labels: {test: x}}
+spec: {replicas: 2}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {namespace: a, name: x, uid: leaders, ownerReferences: [{apiVersion: x/v1, kind: X, name: x, uid: lws, controller: true}]}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {namespace: a, name: x-0, uid: workers, ownerReferences: [{apiVersion: v1, kind: Pod, name: x-0, uid: p-a-x-0, controller: true}]}
+---
+`
+	leader := strings.ReplaceAll(podOf("a", "x-0", "leaders", "n1", "ready"), "app: x-0", groupLeader+`: "0"`)
+	starting := strings.ReplaceAll(podOf("a", "x-1", "leaders", "n1", "starting"), "app: x-1", groupLeader+`: "0"`)
+	worker := strings.ReplaceAll(podOf("a", "x-0-1", "workers", "n1", "ready"), "app: x-0-1", groupLeader+`: "1"`)
+	s := snapshotOf(t, viewOf(t, nodeOf("n1", h100, 8, ""), group, leader, starting, worker), "")
+	v := variant(t, s, "a/x")
+	assert.Equal(t, 2, v.CurrentReplicas)
+	assert.Equal(t, 1, v.StartingReplicas)
+	assert.Equal(t, []int{2}, v.PoolReplicas)
+	assert.Equal(t, map[string]int{h100 + "-x8": 8}, pools(s), "no pod is of others")
+}
+
+func TestLeadersBySelector(t *testing.T) {
+	x := newIndex(viewOf(t,
+		podOf("a", "x", "", "n1", "ready"), podOf("a", "w", "", "n1", "ready"), podOf("b", "x", "", "n1", "ready")))
+	for selector, want := range map[string]int{"app=x": 1, "app in (x,w)": 2, "app!=x": 1, "none=x": 0} {
+		parsed, err := labels.Parse(selector)
+		require.NoError(t, err)
+		leaders := x.leaders(&resource.Variant{Target: resource.Reference{Namespace: "a", Name: "t"}, Leaders: parsed})
+		assert.Len(t, leaders, want, selector)
+	}
+}
+
+func TestPoolsFromNodes(t *testing.T) {
+	for name, test := range map[string]struct {
+		objects string
+		want    map[string]int
+	}{
+		"by product and size": {
+			nodeOf("n1", h100, 8, "") + nodeOf("n2", h100, 8, "") + nodeOf("n3", h100, 4, "") + nodeOf("n4", a100, 8, ""),
+			map[string]int{h100 + "-x8": 16, h100 + "-x4": 4, a100 + "-x8": 8},
+		},
+		"devices of others make a node smaller": {
+			nodeOf("n1", h100, 8, "") + nodeOf("n2", h100, 8, "") + podOf("z", "other", "", "n1", "ready"),
+			map[string]int{h100 + "-x8": 8, h100 + "-x6": 6},
+		},
+		"a node full of others is none": {nodeOf("n1", h100, 2, "") + podOf("z", "other", "", "n1", "ready"), map[string]int{}},
+		"others that ended or wait hold nothing": {
+			nodeOf("n1", h100, 8, "") + podOf("z", "o1", "", "n1", "ended") + podOf("z", "o2", "", "", "pending"),
+			map[string]int{h100 + "-x8": 8},
+		},
+		"our own are offered": {
+			nodeOf("n1", h100, 8, "") + deployment("a", "x", 1, "") + podOf("a", "x-1", "r-a-x", "n1", "ready"),
+			map[string]int{h100 + "-x8": 8},
+		},
+		"of a cordoned node what we hold": {
+			nodeOf("n1", h100, 8, "spec: {unschedulable: true}") + nodeOf("n2", h100, 8, "spec: {unschedulable: true}") +
+				deployment("a", "x", 1, "") + podOf("a", "x-1", "r-a-x", "n1", "ready"),
+			map[string]int{h100 + "-x2": 2},
+		},
+		"a node about to be removed is cordoned": {
+			nodeOf("n1", h100, 8, "spec: {taints: [{key: karpenter.sh/disrupted, effect: NoSchedule}]}"), map[string]int{},
+		},
+		"not of a node that is lost": {
+			strings.ReplaceAll(nodeOf("n1", h100, 8, ""), `status: "True"`, `status: "Unknown"`), map[string]int{},
+		},
+		"a broken device": {
+			strings.ReplaceAll(nodeOf("n1", h100, 8, ""), `allocatable: {nvidia.com/gpu: "8"}`, `allocatable: {nvidia.com/gpu: "7"}`),
+			map[string]int{h100 + "-x7": 7},
+		},
+		"without devices": {nodeOf("n1", `""`, 0, ""), map[string]int{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := snapshotOf(t, viewOf(t, test.objects), "")
+			assert.Equal(t, test.want, pools(s))
+			for _, p := range s.Fleet.Pools {
+				assert.Equal(t, fmt.Sprintf("%s-x%d", p.Accelerator, p.DevicesPerNode), p.Name)
+			}
+		})
+	}
+}
+
+// The devices of a workload that is not in the fleet are not there for others.
+func TestDevicesOfWorkloadsLeftOut(t *testing.T) {
+	s := snapshotOf(t, viewOf(t, nodeOf("n1", h100, 8, ""),
+		deployment("a", "x", 1, onH100), podOf("a", "x-1", "r-a-x", "n1", "ready"),
+		strings.Replace(deployment("a", "w", 1, onH100), "test: w", "test: x", 1)), "")
+	require.Len(t, s.skipped, 1)
+	assert.Equal(t, overlay.DuplicateOwnership, s.skipped[0].Reason)
+	assert.Equal(t, map[string]int{h100 + "-x8": 8}, pools(s))
+
+	s = snapshotOf(t, viewOf(t, nodeOf("n1", h100, 8, ""), nodeOf("n2", a100, 8, ""),
+		deployment("a", "x", 1, ", accelerator: "+a100), podOf("a", "x-1", "r-a-x", "n1", "ready")), "")
+	assert.Equal(t, map[string]int{h100 + "-x8": 6, a100 + "-x8": 8}, pools(s), "a pod that is where it should not be")
+	assert.Nil(t, variant(t, s, "a/x").PoolReplicas)
+}
+
+const fast = `
+accelerators: [{name: H100, aliases: [NVIDIA-H100-80GB-HBM3], pricePerHour: 4}]
+`
+
+func TestAcceleratorsByAlias(t *testing.T) {
+	v := viewOf(t, nodeOf("n1", h100, 8, ""), deployment("a", "x", 1, ", accelerator: H100"), podOf("a", "x-1", "r-a-x", "n1", "ready"))
+	s := snapshotOf(t, v, fast)
+	assert.Equal(t, []int{1}, variant(t, s, "a/x").PoolReplicas)
+	assert.Equal(t, "H100", s.Fleet.Pools[0].Accelerator)
+	assert.InDelta(t, 4, s.Fleet.Pools[0].PricePerHour, 0)
+}
+
+// The type of device comes from the template or, where that is silent, from the nodes.
+func TestAcceleratorInUse(t *testing.T) {
+	nodes := nodeOf("n1", h100, 8, "") + nodeOf("n2", a100, 8, "")
+	running := podOf("a", "x-1", "r-a-x", "n1", "ready") + podOf("a", "x-2", "r-a-x", "n2", "ready") + podOf("a", "x-3", "r-a-x", "n2", "ready")
+	s := snapshotOf(t, viewOf(t, nodes, deployment("a", "x", 3, ""), running), "")
+	assert.Equal(t, a100, s.workloads[0].Declared[0].Accelerator, "most of them")
+
+	template := "spec: {template: {spec: {nodeSelector: {nvidia.com/gpu.product: " + h100 + "}}}, replicas"
+	s = snapshotOf(t, viewOf(t, nodes, strings.Replace(deployment("a", "x", 3, ""), "spec: {replicas", template, 1), running), "")
+	assert.Equal(t, h100, s.workloads[0].Declared[0].Accelerator)
+}
+
+// Declared pools take the place of those that nodes show, and have their nodes.
+func TestDeclaredPools(t *testing.T) {
+	const zones = fast + `
+pools:
+- {name: near, accelerator: H100, zone: zone-n1, capacity: 8}
+- {name: far, accelerator: H100, zone: zone-n2, capacity: 8}
+`
+	s := snapshotOf(t, viewOf(t, nodeOf("n1", h100, 8, ""), nodeOf("n2", h100, 8, ""),
+		deployment("a", "x", 2, ", accelerator: H100"),
+		podOf("a", "x-1", "r-a-x", "n2", "ready"), podOf("a", "x-2", "r-a-x", "n2", "ready")), zones)
+	assert.Equal(t, map[string]int{"near": 8, "far": 8}, pools(s))
+	assert.Equal(t, []int{0, 2}, variant(t, s, "a/x").PoolReplicas)
+
+	s = snapshotOf(t, viewOf(t, nodeOf("n3", h100, 8, ""),
+		deployment("a", "x", 1, ", accelerator: H100"), podOf("a", "x-1", "r-a-x", "n3", "ready")), zones)
+	assert.Nil(t, variant(t, s, "a/x").PoolReplicas, "a node of neither zone")
+}
+
+// GPU counts that can't be read under dynamic resource allocation are neither zero nor a
+// reason to stop: what is in use counts, and the workload says so.
+func TestIncident13DevicesUnreadableUnderDRA(t *testing.T) {
+	silent := strings.ReplaceAll(nodeOf("n1", h100, 8, ""), `{nvidia.com/gpu: "8"}`, "{}")
+	v := viewOf(t, silent, deployment("a", "x", 2, onH100), podOf("a", "x-1", "r-a-x", "n1", "ready"), podOf("a", "x-2", "r-a-x", "n1", "ready"))
+	s := snapshotOf(t, v, "")
+	assert.Equal(t, map[string]int{h100: 4}, pools(s))
+	assert.Contains(t, conditionsOf(t, s, "a/x")[overlay.PoolCapacityUnknown], "node n1 does not say how many devices it has")
+	assert.Equal(t, []int{2}, variant(t, s, "a/x").PoolReplicas)
+
+	v.unreadable[sliceKind] = errors.New("resourceslices is forbidden")
+	s = snapshotOf(t, v, "")
+	assert.Equal(t, map[string]int{h100: 4}, pools(s))
+	assert.Contains(t, conditionsOf(t, s, "a/x")[overlay.PoolCapacityUnknown], "resourceslices is forbidden")
+
+	s = snapshotOf(t, v, "unknownCapacity: UNLIMITED")
+	assert.Equal(t, map[string]int{h100: -1}, pools(s), "the operator's choice")
+	assert.Contains(t, conditionsOf(t, s, "a/x")[overlay.PoolCapacityUnknown], "taken as unlimited")
+}
+
+// An inventory that can't be read is not an inventory of nothing.
+func TestIncident14InventoryUnreadable(t *testing.T) {
+	v := viewOf(t, deployment("a", "x", 2, onH100), podOf("a", "x-1", "r-a-x", "n1", "ready"))
+	v.unreadable[nodeKind] = errors.New("nodes is forbidden")
+	s := snapshotOf(t, v, "")
+	assert.Equal(t, map[string]int{h100: 4}, pools(s), "two replicas are asked for")
+	assert.Contains(t, conditionsOf(t, s, "a/x")[overlay.PoolCapacityUnknown], "nodes is forbidden")
+	assert.Equal(t, 1, variant(t, s, "a/x").StartingReplicas)
+
+	s = snapshotOf(t, v, "unknownCapacity: UNLIMITED")
+	assert.Equal(t, map[string]int{h100: -1}, pools(s))
+}
+
+func TestIncident14NoNodeOfAnAccelerator(t *testing.T) {
+	s := snapshotOf(t, viewOf(t, nodeOf("n1", a100, 8, ""), deployment("a", "x", 2, ", accelerator: H100")), "")
+	assert.Equal(t, map[string]int{a100 + "-x8": 8, "H100": 4}, pools(s))
+	assert.Contains(t, conditionsOf(t, s, "a/x"), overlay.PoolCapacityUnknown)
+}
+
+// Where pods of some namespaces alone are seen, what others hold is not known.
+func TestCapacityInSomeNamespaces(t *testing.T) {
+	v := viewOf(t, nodeOf("n1", h100, 8, ""), nodeOf("n2", h100, 4, ""), deployment("a", "x", 1, onH100), podOf("a", "x-1", "r-a-x", "n1", "ready"))
+	c := &Catalog{config: Config{Readers: []resource.Reader{reader{}}}, partial: true}
+	s := c.snapshot(v, overlayOf(t, ""), time.Now())
+	assert.Equal(t, map[string]int{h100: 2}, pools(s))
+	assert.Contains(t, conditionsOf(t, s, "a/x")[overlay.PoolCapacityUnknown], "some namespaces")
+}
+
+const dynamicDevices = `
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: n1-gpu}
+spec:
+  driver: gpu.nvidia.com
+  nodeName: n1
+  pool: {name: n1, generation: 2, resourceSliceCount: 1}
+  devices:
+  - {name: gpu-0, attributes: {type: {string: gpu}, productName: {string: NVIDIA H100 80GB HBM3}}}
+  - {name: gpu-1, attributes: {gpu.nvidia.com/type: {string: gpu}, gpu.nvidia.com/productName: {string: NVIDIA H100 80GB HBM3}}}
+  - {name: gpu-2, attributes: {type: {string: gpu}, productName: {string: NVIDIA H100 80GB HBM3}}}
+  - {name: mig-0, attributes: {type: {string: mig}, productName: {string: NVIDIA H100 80GB HBM3}}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: n1-old}
+spec:
+  driver: gpu.nvidia.com
+  nodeName: n1
+  pool: {name: n1, generation: 1, resourceSliceCount: 1}
+  devices: [{name: gpu-9, attributes: {type: {string: gpu}, productName: {string: NVIDIA H100 80GB HBM3}}}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: n1-nic}
+spec:
+  driver: dra.net
+  nodeName: n1
+  pool: {name: n1, generation: 1, resourceSliceCount: 1}
+  devices: [{name: eth0, attributes: {productName: {string: NIC}}}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {namespace: z, name: other}
+status:
+  reservedFor: [{resource: pods, name: other, uid: p-z-other}]
+  allocation:
+    devices:
+      results:
+      - {request: gpu, driver: gpu.nvidia.com, pool: n1, device: gpu-0}
+      - {request: nic, driver: dra.net, pool: n1, device: eth0}
+      - {request: watch, driver: gpu.nvidia.com, pool: n1, device: gpu-1, adminAccess: true}
+---
+`
+
+func TestDynamicResourceAllocation(t *testing.T) {
+	silent := strings.ReplaceAll(nodeOf("n1", `""`, 8, ""), `{nvidia.com/gpu: "8"}`, "{}")
+	other := strings.ReplaceAll(podOf("z", "other", "", "n1", "ready"), `{nvidia.com/gpu: "2"}`, "{}")
+	s := snapshotOf(t, viewOf(t, silent, dynamicDevices, other), "")
+	assert.Equal(t, map[string]int{h100 + "-x2": 2}, pools(s))
+}
+
+func quotas(s *snapshot) map[string][]planner.Quota {
+	all := map[string][]planner.Quota{}
+	for _, p := range s.Fleet.Pools {
+		if len(p.Quotas) > 0 {
+			all[p.Name] = p.Quotas
+		}
+	}
+	return all
+}
+
+func TestQuotas(t *testing.T) {
+	const (
+		quota = `
+apiVersion: v1
+kind: ResourceQuota
+metadata: {namespace: a, name: q}
+spec: {hard: {requests.nvidia.com/gpu: "10", requests.cpu: "100", requests.amd.com/gpu: "0"}}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {namespace: a, name: best-effort}
+spec: {hard: {requests.nvidia.com/gpu: "1"}, scopes: [BestEffort]}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {namespace: nothing-planned, name: q}
+spec: {hard: {requests.nvidia.com/gpu: "10"}}
+---
+`
+		queues = `
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {name: cq}
+spec:
+  resourceGroups:
+  - coveredResources: [cpu, nvidia.com/gpu]
+    flavors:
+    - {name: h100, resources: [{name: cpu, nominalQuota: 9}, {name: nvidia.com/gpu, nominalQuota: 6}]}
+    - {name: a100, resources: [{name: nvidia.com/gpu, nominalQuota: "3"}]}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ResourceFlavor
+metadata: {name: h100}
+spec: {nodeLabels: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ResourceFlavor
+metadata: {name: a100}
+spec: {nodeLabels: {nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB}}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: LocalQueue
+metadata: {namespace: a, name: lq}
+spec: {clusterQueue: cq}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: LocalQueue
+metadata: {namespace: b, name: lq}
+spec: {clusterQueue: cq}
+---
+`
+	)
+	nodes := nodeOf("n1", h100, 8, "") + nodeOf("n2", a100, 8, "")
+	ours := deployment("a", "x", 1, onH100) + podOf("a", "x-1", "r-a-x", "n1", "ready")
+	for name, test := range map[string]struct {
+		objects string
+		want    map[string][]planner.Quota
+	}{
+		"none": {ours, map[string][]planner.Quota{}},
+		"what one pool uses the other does not get": {
+			ours + quota,
+			map[string][]planner.Quota{h100 + "-x8": {{Namespace: "a", Devices: 10}}, a100 + "-x8": {{Namespace: "a", Devices: 8}}},
+		},
+		"others of the namespace use it up": {
+			ours + quota + podOf("a", "other", "", "n2", "ready"),
+			map[string][]planner.Quota{h100 + "-x8": {{Namespace: "a", Devices: 8}}, a100 + "-x6": {{Namespace: "a", Devices: 6}}},
+		},
+		"queues that nobody asks for": {ours + queues, map[string][]planner.Quota{}},
+		"nominal quotas by flavor": {
+			strings.Replace(ours, "test: x", "test: x, "+queueLabel+": lq", 1) + queues,
+			map[string][]planner.Quota{h100 + "-x8": {{Namespace: "a", Devices: 6}}, a100 + "-x8": {{Namespace: "a", Devices: 3}}},
+		},
+		"namespaces share a queue": {
+			strings.Replace(ours, "test: x", "test: x, "+queueLabel+": lq", 1) + queues +
+				strings.Replace(deployment("b", "w", 1, onH100), "test: w", "test: w, "+queueLabel+": lq", 1) + podOf("b", "w-1", "r-b-w", "n1", "ready"),
+			map[string][]planner.Quota{
+				h100 + "-x8": {{Namespace: "a", Devices: 4}, {Namespace: "b", Devices: 4}},
+				a100 + "-x8": {{Namespace: "a", Devices: 3}, {Namespace: "b", Devices: 3}},
+			},
+		},
+		"the lower one counts": {
+			strings.Replace(ours, "test: x", "test: x, "+queueLabel+": lq", 1) + queues + quota,
+			map[string][]planner.Quota{h100 + "-x8": {{Namespace: "a", Devices: 6}}, a100 + "-x8": {{Namespace: "a", Devices: 3}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, test.want, quotas(snapshotOf(t, viewOf(t, nodes, test.objects), "")))
+		})
+	}
+}
+
+func TestModeOffIsLeftAloneAndCounts(t *testing.T) {
+	s := snapshotOf(t, viewOf(t, nodeOf("n1", h100, 8, ""),
+		deployment("a", "x", 1, onH100+`, mode: "off"`), podOf("a", "x-1", "r-a-x", "n1", "ready")), "")
+	assert.Equal(t, []planner.Pause{{Workload: "a/x", Reason: "its mode is off"}}, s.pauses)
+	assert.Equal(t, []int{1}, variant(t, s, "a/x").PoolReplicas)
+}
+
+// A target that was deleted is not scaled, and its workload goes on with the others.
+func TestTargetMissing(t *testing.T) {
+	v := viewOf(t, nodeOf("n1", h100, 8, ""), strings.Replace(deployment("a", "x", 3, onH100), "test: x", "test: gone", 1))
+	s := snapshotOf(t, v, "")
+	missing := variant(t, s, "a/x")
+	assert.Zero(t, missing.CurrentReplicas)
+	assert.Equal(t, 0, missing.MaxReplicas.Value)
+	assert.True(t, missing.MaxReplicas.Limited)
+	assert.Equal(t, "v: there is no Deployment a/gone", conditionsOf(t, s, "a/x")[TargetMissing])
+}
+
+// Equal views give equal fleets, whatever the order in which objects arrived.
+func TestSnapshotIsDeterministic(t *testing.T) {
+	objects := []string{
+		nodeOf("n1", h100, 8, ""), nodeOf("n2", h100, 4, ""), nodeOf("n3", a100, 8, ""), dynamicDevices,
+		deployment("a", "x", 2, onH100), podOf("a", "x-1", "r-a-x", "n1", "ready"), podOf("a", "x-2", "r-a-x", "n2", "starting"),
+		deployment("b", "w", 1, ", accelerator: "+a100), podOf("b", "w-1", "r-b-w", "n3", "ready"), podOf("z", "o", "", "n3", "ready"),
+	}
+	want := snapshotOf(t, viewOf(t, objects...), fast)
+	for range 20 {
+		slices.Reverse(objects)
+		objects = append(objects[3:], objects[:3]...)
+		got := snapshotOf(t, viewOf(t, objects...), fast)
+		require.Equal(t, want.Fleet, got.Fleet)
+		require.Equal(t, want.pauses, got.pauses)
+	}
+}

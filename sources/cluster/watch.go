@@ -1,0 +1,200 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+)
+
+// WatchConfig says what to watch. Client, Mapper and Kinds are needed.
+type WatchConfig struct {
+	Client dynamic.Interface
+	// Mapper is reset from time to time while kinds are missing.
+	Mapper Mapper
+	Kinds  []schema.GroupKind
+	// Namespaces whose objects are watched; none = all.
+	Namespaces []string
+	// MaxAge is how long a view may be out of touch with the API server; 0 = [DefaultMaxAge].
+	MaxAge time.Duration
+	// Retry is the time between attempts to find kinds that are not installed; 0 =
+	// [DefaultRetry].
+	Retry time.Duration
+}
+
+// Mapper knows the kinds that are installed, as of its last reset. It is a part of
+// meta.ResettableRESTMapper.
+type Mapper interface {
+	RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error)
+	Reset()
+}
+
+// Defaults of [WatchConfig].
+const (
+	DefaultMaxAge = 30 * time.Second
+	DefaultRetry  = 30 * time.Second
+)
+
+// unreachableRetry is the time between attempts to ask which kinds there are.
+const unreachableRetry = 2 * time.Second
+
+// Watch keeps copies of objects of a cluster.
+type Watch struct {
+	config WatchConfig
+
+	mu    sync.Mutex
+	kinds map[schema.GroupKind]*followed
+	// began grows, by more than any store counts changes, when a kind is found or gone.
+	began uint64
+}
+
+// followed is what is known of a kind: its stores, or that it is not installed, or why
+// neither is known.
+type followed struct {
+	stores  []*store
+	missing bool
+	failure error
+}
+
+// NewWatch returns a watch that has seen nothing yet.
+func NewWatch(c WatchConfig) *Watch {
+	if c.MaxAge == 0 {
+		c.MaxAge = DefaultMaxAge
+	}
+	if c.Retry == 0 {
+		c.Retry = DefaultRetry
+	}
+	c.Namespaces = slices.Compact(slices.Sorted(slices.Values(c.Namespaces)))
+	w := &Watch{config: c, kinds: make(map[schema.GroupKind]*followed)}
+	for _, kind := range c.Kinds {
+		w.kinds[kind] = &followed{failure: errors.New("not asked for yet")}
+	}
+	return w
+}
+
+// Run watches until ctx ends.
+func (w *Watch) Run(ctx context.Context) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	for {
+		retry := w.config.Retry
+		for _, kind := range w.config.Kinds {
+			if w.stores(kind) == nil && !w.start(ctx, kind, &running) {
+				retry = min(retry, unreachableRetry)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(retry):
+		}
+		if slices.ContainsFunc(w.config.Kinds, func(kind schema.GroupKind) bool { return w.stores(kind) == nil }) {
+			w.config.Mapper.Reset()
+		}
+	}
+}
+
+func (w *Watch) stores(kind schema.GroupKind) []*store {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.kinds[kind].stores
+}
+
+func (w *Watch) set(kind schema.GroupKind, f *followed) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.kinds[kind] = f
+	w.began += 1 << 32
+}
+
+// start follows a kind if it is installed. It returns false where that is not known.
+func (w *Watch) start(ctx context.Context, kind schema.GroupKind, running *sync.WaitGroup) bool {
+	mapping, err := w.config.Mapper.RESTMapping(kind)
+	switch {
+	case meta.IsNoMatchError(err):
+		w.set(kind, &followed{missing: true})
+		return true
+	case err != nil:
+		w.set(kind, &followed{failure: err})
+		return false
+	}
+	namespaces := w.config.Namespaces
+	if len(namespaces) == 0 || mapping.Scope.Name() == meta.RESTScopeNameRoot {
+		namespaces = []string{""}
+	}
+	f := &followed{}
+	for range namespaces {
+		f.stores = append(f.stores, newStore(time.Now))
+	}
+	w.set(kind, f)
+	running.Go(func() {
+		var all sync.WaitGroup
+		for i, namespace := range namespaces {
+			all.Go(func() { f.stores[i].follow(ctx, w.config.Client, mapping, namespace) })
+		}
+		all.Wait()
+		w.set(kind, &followed{missing: true}) // the kind is gone, or all is over
+	})
+	return true
+}
+
+// View returns the cluster as it is. It fails while some of it has never been read, may not
+// be read, or is too old.
+func (w *Watch) View() (*View, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	v := &View{asOf: now, version: w.began, kinds: make(map[schema.GroupKind]*listing), unreadable: make(map[schema.GroupKind]error)}
+	var errs []error
+	for _, kind := range w.config.Kinds {
+		errs = append(errs, v.read(kind, w.kinds[kind]))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if age := now.Sub(v.asOf); age > w.config.MaxAge {
+		return nil, fmt.Errorf("cluster: out of touch with the API server for %s, and nothing is decided after %s", age.Round(time.Second), w.config.MaxAge)
+	}
+	return v, nil
+}
+
+// read enters the objects of a kind.
+func (v *View) read(kind schema.GroupKind, f *followed) error {
+	if f.missing {
+		return nil
+	}
+	if f.failure != nil {
+		return fmt.Errorf("cluster: %s: not read yet: %w", kind, f.failure)
+	}
+	var entries []*entry
+	for _, s := range f.stores {
+		c := s.contact()
+		switch {
+		case apierrors.IsForbidden(c.failure) && slices.Contains(inventoryKinds(), kind):
+			v.unreadable[kind] = c.failure
+			return nil
+		case !c.synced && c.failure != nil:
+			return fmt.Errorf("cluster: %s: not read yet: %w", kind, c.failure)
+		case !c.synced:
+			return fmt.Errorf("cluster: %s: not read yet", kind)
+		case c.asOf.Before(v.asOf):
+			v.asOf = c.asOf
+		}
+		some, version := s.all()
+		v.version += version
+		if len(f.stores) == 1 {
+			entries = some
+		} else {
+			entries = append(entries, some...)
+		}
+	}
+	v.kinds[kind] = newListing(entries)
+	return nil
+}
