@@ -37,7 +37,7 @@ func observed(t *testing.T, c Config, handler http.HandlerFunc) ([]planner.Obser
 	defer s.Close()
 	c.URL, c.Default = s.URL, Series{Engine: VLLM}
 	var report Report
-	o, err := New(c, nil, func(r Report) { report = r })
+	o, err := New(c, nil, nil, func(r Report) { report = r })
 	require.NoError(t, err)
 	got, err := o.Observe(t.Context(), fleetOf("ns", 1))
 	return got, report, err
@@ -118,7 +118,7 @@ func TestSeriesThatAreNotValidSpoilNoQuery(t *testing.T) {
 			return Series{Engine: VLLM, Selector: Labels{"a) or vector(1": "x"}}
 		}
 		return Series{Engine: VLLM}
-	}, func(r Report) { report = r })
+	}, nil, func(r Report) { report = r })
 	require.NoError(t, err)
 	got, err := o.Observe(t.Context(), fleet)
 	require.NoError(t, err)
@@ -137,7 +137,7 @@ func TestAuthorization(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(handler))
 	defer s.Close()
 	c.URL, c.Default = s.URL, Series{Engine: LlamaCPP}
-	o, err := New(c, nil, nil)
+	o, err := New(c, nil, nil, nil)
 	require.NoError(t, err)
 	for _, secret := range []string{"first\n", "second"} {
 		require.NoError(t, os.WriteFile(token, []byte(secret), 0o600))
@@ -154,16 +154,16 @@ func TestAuthoritiesOfTheConfiguration(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600))
 	c := Config{URL: s.URL, Default: Series{Engine: LlamaCPP}, CAFile: file}
-	o, err := New(c, nil, nil)
+	o, err := New(c, nil, nil, nil)
 	require.NoError(t, err)
 	_, err = o.Observe(t.Context(), fleetOf("ns", 1))
 	require.NoError(t, err)
 
 	c.CAFile = filepath.Join(t.TempDir(), "none")
-	_, err = New(c, nil, nil)
+	_, err = New(c, nil, nil, nil)
 	require.ErrorContains(t, err, "metrics: caFile: ")
 	require.NoError(t, os.WriteFile(c.CAFile, []byte("nothing"), 0o600))
-	_, err = New(c, nil, nil)
+	_, err = New(c, nil, nil, nil)
 	require.ErrorContains(t, err, "metrics: caFile: no certificate in ")
 }
 

@@ -1,11 +1,13 @@
 package metrics
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -17,7 +19,7 @@ import (
 // but for the address.
 type Config struct {
 	// URL of Prometheus, or of anything that speaks its query API, with a path if need
-	// be.
+	// be; empty = there is none, and pods are asked themselves.
 	URL string
 	// BearerTokenFile holds a token that is sent with every query. It is read anew each
 	// time, and like the headers never shown.
@@ -25,7 +27,7 @@ type Config struct {
 	Headers         map[string]string
 	// CAFile holds certificates of authorities to trust instead of the system's.
 	CAFile string
-	// Timeout of a query; 0 = 10 s.
+	// Timeout of a query, and of asking all pods; 0 = 10 s.
 	Timeout time.Duration
 	// MaxResponseBytes of a query; a longer answer counts as a failed query. 0 = 256 MiB.
 	MaxResponseBytes int64
@@ -37,14 +39,27 @@ type Config struct {
 	// Window of rates and means, at least 2 scrape intervals; 0 = 4 of them, and at
 	// least a minute.
 	Window time.Duration
+	// Scraping is how pods are asked themselves.
+	Scraping Scraping
 	// Selector is label values that all series have, such as that of the cluster.
 	Selector Labels
 	// ReplicaLabel tells replicas apart; empty = "pod".
 	ReplicaLabel string
-	// Default is how series are found of workloads that are not in Workloads.
+	// Default is how series are found of workloads that are not in Workloads; zero = not at
+	// all.
 	Default Series
 	// Workloads are by qualified name.
 	Workloads map[string]Series
+}
+
+// Scraping says how pods are asked themselves.
+type Scraping struct {
+	// Timeout of asking one pod; 0 = 2 s.
+	Timeout time.Duration
+	// Concurrency is the number of pods asked at once; 0 = 64.
+	Concurrency int
+	// MaxResponseBytes of a pod; a longer answer counts as none. 0 = 16 MiB.
+	MaxResponseBytes int64
 }
 
 // Labels are values that labels must have.
@@ -52,7 +67,8 @@ type Labels map[string]string
 
 // Series says which series are of a workload.
 type Series struct {
-	// Engine of its replicas; empty where only a gateway reports.
+	// Engine of its replicas; empty where only a gateway reports, or where its metrics are
+	// not known and pods are asked for those alone that a policy names.
 	Engine Engine
 	// Selector is label values of its series. Unless it says otherwise, the label
 	// "namespace" has the workload's namespace, if it has one, and ModelLabel its model.
@@ -65,12 +81,19 @@ type Series struct {
 	Variants map[string]Labels
 	// Gateway is nil where no gateway counts the requests.
 	Gateway *Gateway
+	// Scrape is how pods are asked themselves for what the engine reports; nil = Prometheus
+	// is asked. Labels don't matter then: all that a pod reports is of its workload.
+	Scrape *Scrape
 }
 
 // Gateway says which series of gateways are of a workload, as Series does.
 type Gateway struct {
 	Selector   Labels
 	ModelLabel string
+}
+
+func (s *Series) isZero() bool {
+	return s.Engine == "" && len(s.Selector) == 0 && s.ModelLabel == "" && len(s.Variants) == 0 && s.Gateway == nil && s.Scrape == nil
 }
 
 // Lookup tells which series are of a workload. Nothing is measured of a workload whose
@@ -89,6 +112,9 @@ const (
 	defaultTimeout          = 10 * time.Second
 	defaultMaxResponseBytes = 256 << 20
 	defaultScrapeInterval   = 15 * time.Second
+	defaultPodTimeout       = 2 * time.Second
+	defaultPodConcurrency   = 64
+	defaultPodBytes         = 16 << 20
 	defaultStaleIntervals   = 3
 	defaultWindowIntervals  = 4
 	leastDefaultWindow      = time.Minute
@@ -125,6 +151,9 @@ func (c Config) withDefaults() Config {
 	if c.ReplicaLabel == "" {
 		c.ReplicaLabel = defaultReplicaLabel
 	}
+	c.Scraping.Timeout = cmp.Or(c.Scraping.Timeout, min(defaultPodTimeout, c.Timeout))
+	c.Scraping.Concurrency = cmp.Or(c.Scraping.Concurrency, defaultPodConcurrency)
+	c.Scraping.MaxResponseBytes = cmp.Or(c.Scraping.MaxResponseBytes, defaultPodBytes)
 	return c
 }
 
@@ -132,7 +161,9 @@ func (c Config) withDefaults() Config {
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var v violations
-	if u, err := url.Parse(c.URL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+	if u, err := url.Parse(c.URL); c.URL == "" {
+		// Pods tell.
+	} else if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		v.add("url", "%q is no http or https URL", c.URL)
 	} else if u.User != nil {
 		v.add("url", "holds a password; use bearerTokenFile or headers")
@@ -144,9 +175,12 @@ func (c Config) Validate() error {
 	if c.MaxResponseBytes < 0 {
 		v.add("maxResponseBytes", "%d < 0", c.MaxResponseBytes)
 	}
+	v.scraping(&c)
 	v.label("replicaLabel", c.ReplicaLabel)
 	v.labels("selector", c.Selector)
-	v.series("default", &c.Default)
+	if !c.Default.isZero() {
+		v.series("default", &c.Default)
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Workloads)) {
 		s := c.Workloads[name]
 		v.series(fmt.Sprintf("workloads[%s]", name), &s)
@@ -174,8 +208,21 @@ func (v *violations) between(path string, d, least time.Duration) {
 	}
 }
 
+func (v *violations) scraping(c *Config) {
+	s := &c.Scraping
+	if s.Timeout < leastInterval || s.Timeout > c.Timeout {
+		v.add("scraping.timeout", "%s is not in [%s, timeout %s]", s.Timeout, leastInterval, c.Timeout)
+	}
+	if s.Concurrency < 1 {
+		v.add("scraping.concurrency", "%d < 1", s.Concurrency)
+	}
+	if s.MaxResponseBytes < 1 {
+		v.add("scraping.maxResponseBytes", "%d < 1", s.MaxResponseBytes)
+	}
+}
+
 func (v *violations) series(path string, s *Series) {
-	if s.Engine == "" && s.Gateway == nil {
+	if s.Engine == "" && s.Gateway == nil && s.Scrape == nil {
 		v.add(path+".engine", "neither an engine nor a gateway is named; engines are %q", Engines())
 	} else if s.Engine != "" && !slices.Contains(Engines(), s.Engine) {
 		v.add(path+".engine", "%q is not one of %q", s.Engine, Engines())
@@ -184,6 +231,14 @@ func (v *violations) series(path string, s *Series) {
 	v.optionalLabel(path+".modelLabel", s.ModelLabel)
 	for _, name := range slices.Sorted(maps.Keys(s.Variants)) {
 		v.labels(fmt.Sprintf("%s.variants[%s]", path, name), s.Variants[name])
+	}
+	if s.Scrape != nil {
+		if s.Scrape.Port < 0 || s.Scrape.Port > mostPort {
+			v.add(path+".scrape.port", "%d is not in [0, %d]", s.Scrape.Port, mostPort)
+		}
+		if s.Scrape.Path != "" && !strings.HasPrefix(s.Scrape.Path, "/") {
+			v.add(path+".scrape.path", "%q does not begin with a slash", s.Scrape.Path)
+		}
 	}
 	if s.Gateway != nil {
 		v.labels(path+".gateway.selector", s.Gateway.Selector)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/common/model"
+
 	"github.com/poolwright/poolwright/planner"
 )
 
@@ -25,47 +27,73 @@ type group struct {
 	window time.Duration
 	// lengthless: lengths of requests are not declared of all of the workloads.
 	lengthless bool
-	index      *index
-	fleet      *planner.Fleet
-	series     []Series
-	// reported is by workload; nil where nothing was.
+	// named are the metrics that policies of the workloads follow.
+	named  []string
+	index  *index
+	fleet  *planner.Fleet
+	series []Series
+	// reported is by workload of the whole fleet; nil where nothing was.
 	reported []*reported
 	// ambiguous are sets of workloads that nothing tells apart.
 	ambiguous map[string][]int
 }
 
-// newCycle puts the workloads into groups, one for each engine in use and one for
-// gateways.
+// newCycle puts the workloads that Prometheus knows into groups, one for each engine in use
+// and one for gateways.
 func (o *Observer) newCycle(fleet *planner.Fleet) *cycle {
-	c := &cycle{config: &o.config, client: o.client, fleet: fleet, series: make([]Series, len(fleet.Workloads))}
+	c := &cycle{
+		config: &o.config, client: o.client, fleet: fleet, engines: map[Engine]*engine{},
+		series: make([]Series, len(fleet.Workloads)), pods: make([][]podReport, len(fleet.Workloads)),
+		reported: make([]*reported, len(fleet.Workloads)), gateways: make([]*reported, len(fleet.Workloads)),
+	}
 	for i := range fleet.Workloads {
 		w := &fleet.Workloads[i]
 		c.series[i] = o.lookup(w)
-		if err := c.series[i].Validate(w.QualifiedName()); err != nil {
+		if err := o.valid(w, &c.series[i]); err != nil {
 			c.warnings = append(c.warnings, err.Error())
 			c.series[i] = Series{}
 		}
 	}
 	for _, e := range engines() {
-		var members []member
-		for i := range fleet.Workloads {
-			w, s := &fleet.Workloads[i], &c.series[i]
-			switch {
-			case e.name == gateway && s.Gateway != nil:
-				members = append(members, newMember(w, i, s.Gateway.Selector, s.Gateway.ModelLabel, e.modelLabel))
-			case e.name == s.Engine:
-				m := newMember(w, i, s.Selector, s.ModelLabel, e.modelLabel)
-				for j := range w.Variants {
-					m.targets = append(m.targets, w.Variants[j].ScaleTarget.Name)
-				}
-				members = append(members, m)
-			}
-		}
-		if len(members) > 0 {
-			c.groups = append(c.groups, o.newGroup(e, c, members))
+		c.engines[e.name] = &e
+		if members := c.members(&e); len(members) > 0 {
+			c.groups = append(c.groups, o.newGroup(&e, c, members))
 		}
 	}
 	return c
+}
+
+// valid tells what is wrong with the series of a workload, nil if nothing is.
+func (o *Observer) valid(w *planner.Workload, s *Series) error {
+	name := w.QualifiedName()
+	switch err := s.Validate(name); {
+	case err != nil:
+		return err
+	case s.Scrape != nil && o.scraper == nil:
+		return fmt.Errorf("metrics: %s.scrape: nobody knows its pods", name)
+	case o.client == nil && (s.Gateway != nil || s.Scrape == nil):
+		return fmt.Errorf("metrics: %s: there is no Prometheus to ask", name)
+	}
+	return nil
+}
+
+// members are the workloads of which Prometheus is asked for an engine.
+func (c *cycle) members(e *engine) []member {
+	var members []member
+	for i := range c.fleet.Workloads {
+		w, s := &c.fleet.Workloads[i], &c.series[i]
+		switch {
+		case e.name == gateway && s.Gateway != nil:
+			members = append(members, newMember(w, i, s.Gateway.Selector, s.Gateway.ModelLabel, e.modelLabel))
+		case e.name == s.Engine && s.Scrape == nil:
+			m := newMember(w, i, s.Selector, s.ModelLabel, e.modelLabel)
+			for j := range w.Variants {
+				m.targets = append(m.targets, w.Variants[j].ScaleTarget.Name)
+			}
+			members = append(members, m)
+		}
+	}
+	return members
 }
 
 // newMember says what the series of a workload look like.
@@ -84,24 +112,37 @@ func newMember(w *planner.Workload, place int, selector Labels, modelLabel, engi
 	return m
 }
 
-func (o *Observer) newGroup(e engine, c *cycle, members []member) group {
-	by, lengthless := map[string]bool{o.config.ReplicaLabel: true, jobLabel: true}, false
+func (o *Observer) newGroup(e *engine, c *cycle, members []member) group {
+	by, lengthless, named := map[string]bool{o.config.ReplicaLabel: true, jobLabel: true}, false, map[string]bool{}
 	for k := range members {
 		for name := range members[k].labels {
 			by[name] = true
 		}
 		lengthless = lengthless || !declaresLengths(&c.fleet.Workloads[members[k].workload])
+		for _, name := range c.metricsOf(members[k].workload) {
+			named[name] = e.name != gateway && model.LegacyValidation.IsValidMetricName(name)
+		}
 		for _, labels := range c.series[members[k].workload].Variants {
 			for name := range labels {
 				by[name] = true
 			}
 		}
 	}
-	return group{
-		engine: e, by: slices.Sorted(maps.Keys(by)), replicaLabel: o.config.ReplicaLabel, selector: o.config.Selector,
-		window: o.config.Window, lengthless: lengthless, index: newIndex(members),
-		fleet: c.fleet, series: c.series, reported: make([]*reported, len(c.series)), ambiguous: map[string][]int{},
+	into := c.reported
+	if e.name == gateway {
+		into = c.gateways
 	}
+	return group{
+		engine: *e, by: slices.Sorted(maps.Keys(by)), replicaLabel: o.config.ReplicaLabel, selector: o.config.Selector,
+		window: o.config.Window, lengthless: lengthless, named: keysOf(named), index: newIndex(members),
+		fleet: c.fleet, series: c.series, reported: into, ambiguous: map[string][]int{},
+	}
+}
+
+// keysOf are the keys with a true value, sorted.
+func keysOf(set map[string]bool) []string {
+	maps.DeleteFunc(set, func(_ string, in bool) bool { return !in })
+	return slices.Sorted(maps.Keys(set))
 }
 
 // declaresLengths tells whether a workload says how long its requests are.
@@ -123,10 +164,13 @@ func (g *group) take(samples []sample) {
 		name := series[g.replicaLabel]
 		owners := g.index.owners(series, name)
 		q, marked := marks[series[quantityLabel]]
+		metric, isNamed := strings.CutPrefix(series[quantityLabel], namedMark)
 		switch {
-		case !marked || len(owners) == 0:
+		case !marked && !isNamed || len(owners) == 0:
 		case len(owners) > 1:
 			g.confuse(owners)
+		case isNamed:
+			g.replica(&g.index.members[owners[0]], name, series).name(metric, samples[i].value)
 		default:
 			g.replica(&g.index.members[owners[0]], name, series).add(q, samples[i].value)
 		}
@@ -141,20 +185,14 @@ func (g *group) takeBucket(q quantity, bound string, s *sample) {
 		return
 	}
 	for _, k := range g.index.candidates(s.labels) {
-		of := g.of(g.index.members[k].workload)
-		if of.buckets == nil {
-			of.buckets = map[quantity]buckets{promptBuckets: {}, outputBuckets: {}}
-		}
-		if of.buckets[q] != nil {
-			of.buckets[q][high] += s.value
-		}
+		g.of(g.index.members[k].workload).bucket(q, high, s.value)
 	}
 }
 
 // settle ends the taking of answers.
 func (g *group) settle(staleAfter float64) {
-	for _, r := range g.reported {
-		if r != nil {
+	for k := range g.index.members {
+		if r := g.reported[g.index.members[k].workload]; r != nil {
 			r.settle(staleAfter)
 		}
 	}

@@ -41,7 +41,7 @@ func (s *scope) lengths(e *engine) lengths {
 		answered = count
 	}
 	l := lengths{input: mean(of(promptSum), count), output: mean(of(outputSum), answered)}
-	if s.reported != nil && l.known() {
+	if s.reported != nil {
 		l.inputSCV, l.outputSCV = s.reported.buckets[promptBuckets].variation(), s.reported.buckets[outputBuckets].variation()
 	}
 	return l

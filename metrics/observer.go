@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -12,13 +13,15 @@ import (
 	"github.com/poolwright/poolwright/queueing"
 )
 
-// Observer measures the demand of workloads by asking Prometheus. It implements
-// controller.Observer, and is for one goroutine.
+// Observer measures the demand of workloads by asking Prometheus, or their pods
+// themselves. It implements controller.Observer, and is for one goroutine.
 type Observer struct {
 	config Config
 	lookup Lookup
 	report func(Report)
-	client *client
+	// client is nil where there is no Prometheus, and scraper where nobody knows pods.
+	client  *client
+	scraper *scraper
 	// worked is when work was asked for last, and works how often. What it said of the
 	// lengths of requests, by workload, holds until it is asked for again.
 	worked  time.Time
@@ -28,10 +31,12 @@ type Observer struct {
 
 // Report says how a cycle's queries went.
 type Report struct {
-	// Queries that were asked, and the time until all were answered.
-	Queries  int
-	Duration time.Duration
-	// Failures are of queries that were not answered; what they ask for is missing.
+	// Queries that were asked of Prometheus and Pods that were asked themselves, and the time
+	// until all were answered.
+	Queries, Pods int
+	Duration      time.Duration
+	// Failures are of queries that were not answered, and of workloads of whose pods some did
+	// not answer; what they were asked for is missing.
 	Failures []error
 	// Warnings are those of Prometheus, and say which workloads' series are not valid, and
 	// which nothing tells apart; what is measured of the latter is invalid.
@@ -39,28 +44,39 @@ type Report struct {
 }
 
 // New returns an observer, or every mistake of its configuration. The lookup says which
-// series are of a workload; nil = the configuration does. Report is called once a
-// cycle; it may be nil.
-func New(c Config, lookup Lookup, report func(Report)) (*Observer, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
+// series are of a workload; nil = the configuration does. Pods may be nil where no pods are
+// asked themselves. Report is called once a cycle; it may be nil.
+func New(c Config, lookup Lookup, pods Pods, report func(Report)) (*Observer, error) {
+	err := c.Validate()
+	if c.URL == "" && pods == nil {
+		err = errors.Join(err, errors.New("metrics: url: it is empty, and nobody knows pods to ask"))
 	}
-	c = c.withDefaults()
-	client, err := newClient(&c)
+	if lookup == nil && c.Default.isZero() && len(c.Workloads) == 0 {
+		err = errors.Join(err, errors.New("metrics: default: nothing says where the series of any workload are"))
+	}
 	if err != nil {
 		return nil, err
 	}
+	o := &Observer{config: c.withDefaults(), lookup: lookup, report: report}
+	if c.URL != "" {
+		if o.client, err = newClient(&o.config); err != nil {
+			return nil, err
+		}
+	}
+	if pods != nil {
+		o.scraper = newScraper(&o.config, pods)
+	}
 	if lookup == nil {
-		lookup = c.Lookup
+		o.lookup = o.config.Lookup
 	}
 	if report == nil {
-		report = func(Report) {}
+		o.report = func(Report) {}
 	}
-	return &Observer{config: c, lookup: lookup, report: report, client: client}, nil
+	return o, nil
 }
 
 // Observe measures every workload of the fleet. A query that fails leaves missing what
-// it asked for; the error is of all of them.
+// it asked for; the error is of all of them, where no pod was asked.
 //
 // What variants were seen to do is measured once per window, so that nothing counts
 // twice for a profile.
@@ -70,33 +86,33 @@ func (o *Observer) Observe(ctx context.Context, fleet planner.Fleet) ([]planner.
 	c.work = o.worked.IsZero() || began.Sub(o.worked) >= o.config.Window
 	c.variation = c.work && o.works%variationWindows == 0
 	c.last, c.lengths = o.lengths, o.lengths
-	c.ask(ctx)
-	report := Report{Queries: len(c.queries), Duration: time.Since(began), Warnings: c.warnings}
-	for i := range c.queries {
-		q := &c.queries[i]
-		report.Warnings = append(report.Warnings, q.warnings...)
-		if q.err != nil {
-			report.Failures = append(report.Failures, fmt.Errorf("metrics: %s of %s: %w", q.what, q.group.engine.name, q.err))
-			continue
-		}
-		q.group.take(q.samples)
-		q.samples = nil
-	}
+	o.ask(ctx, c)
+	report := Report{Queries: len(c.queries), Pods: c.scraped, Duration: time.Since(began), Warnings: c.warnings}
+	failed := c.take(&report)
 	if c.work {
 		o.worked, c.lengths = began, make(map[string]lengths)
 		o.works++
 	}
-	for i := range c.groups {
-		c.groups[i].settle(o.config.StaleAfter.Seconds())
-		report.Warnings = append(report.Warnings, c.groups[i].ambiguities(&fleet)...)
-	}
 	o.report(report)
-	if len(report.Failures) > 0 && len(report.Failures) == len(c.queries) {
-		return nil, errors.Join(report.Failures...)
+	if len(failed) > 0 && len(failed) == len(c.queries) && c.scraped == 0 {
+		return nil, errors.Join(failed...)
 	}
 	observations := c.observations()
 	o.lengths = c.lengths
 	return observations, nil
+}
+
+// ask asks Prometheus and pods at the same time.
+func (o *Observer) ask(ctx context.Context, c *cycle) {
+	var both errgroup.Group
+	if o.scraper != nil {
+		both.Go(func() error {
+			o.scraper.run(ctx, c)
+			return nil
+		})
+	}
+	c.ask(ctx)
+	_ = both.Wait() // failures stand in the cycle
 }
 
 // cycle is one observation of a fleet.
@@ -104,16 +120,67 @@ type cycle struct {
 	config *Config
 	client *client
 	fleet  *planner.Fleet
-	// series are of the workloads; groups of those that share queries.
-	series []Series
-	groups []group
+	// engines are those that are known; series are of the workloads, groups of those that
+	// share queries.
+	engines map[Engine]*engine
+	series  []Series
+	groups  []group
+	// reported is what replicas of each workload and its gateways reported; nil where
+	// nothing was. Pods are those that were asked themselves.
+	reported, gateways []*reported
+	pods               [][]podReport
 	// work and variation are asked for in this cycle. Lengths are by workload, those last
 	// known and those that hold now.
 	work, variation bool
 	last, lengths   map[string]lengths
 	queries         []query
-	// warnings are of series that are not valid.
+	// warnings are of series that are not valid. Scraped is the number of pods that were
+	// asked, failures say which did not answer.
 	warnings []string
+	scraped  int
+	failures []error
+}
+
+// podReport is what a pod of a variant has reported.
+type podReport struct {
+	pod     string
+	variant int
+	history *history
+	// lengths are those since they were asked for last; none where they are not now.
+	lengths map[quantity]buckets
+}
+
+// engineOf is the engine of a workload; one that reports nothing where none is named.
+func (c *cycle) engineOf(i int) *engine {
+	if e := c.engines[c.series[i].Engine]; e != nil {
+		return e
+	}
+	return &engine{}
+}
+
+// variantOf is the place of a variant of a workload, -1 if there is none of that name.
+func (c *cycle) variantOf(i int, name string) int {
+	return slices.IndexFunc(c.fleet.Workloads[i].Variants, func(v planner.Variant) bool { return v.Name == name })
+}
+
+// take gives answers to the workloads that they are of, and returns the failures of queries.
+func (c *cycle) take(report *Report) (failed []error) {
+	for i := range c.queries {
+		q := &c.queries[i]
+		report.Warnings = append(report.Warnings, q.warnings...)
+		if q.err != nil {
+			failed = append(failed, fmt.Errorf("metrics: %s of %s: %w", q.what, q.group.engine.name, q.err))
+			continue
+		}
+		q.group.take(q.samples)
+		q.samples = nil
+	}
+	for i := range c.groups {
+		c.groups[i].settle(c.config.StaleAfter.Seconds())
+		report.Warnings = append(report.Warnings, c.groups[i].ambiguities(c.fleet)...)
+	}
+	report.Failures = append(slices.Clone(failed), c.failures...)
+	return failed
 }
 
 // query is one question and its answer.
@@ -152,30 +219,25 @@ func (c *cycle) ask(ctx context.Context) {
 
 // observations puts together what was measured of each workload.
 func (c *cycle) observations() []planner.Observation {
-	byEngine := make(map[Engine]*group, len(c.groups))
-	for i := range c.groups {
-		byEngine[c.groups[i].engine.name] = &c.groups[i]
-	}
 	all := make([]planner.Observation, len(c.fleet.Workloads))
 	for i := range c.fleet.Workloads {
-		w, s := &c.fleet.Workloads[i], &c.series[i]
-		o := &all[i]
-		o.Workload = w.QualifiedName()
-		if g := byEngine[s.Engine]; g != nil {
-			c.observeEngine(o, g, i)
+		s, o := &c.series[i], &all[i]
+		o.Workload = c.fleet.Workloads[i].QualifiedName()
+		if s.Engine != "" || s.Scrape != nil {
+			c.observeEngine(o, i)
 		}
 		if s.Gateway != nil {
-			c.observeGateway(o, byEngine[gateway], i)
+			c.observeGateway(o, i)
 		}
 	}
 	return all
 }
 
-func (c *cycle) observeEngine(o *planner.Observation, g *group, i int) {
-	w := &c.fleet.Workloads[i]
-	s := scope{reported: g.reported[i], workload: w, staleAfter: c.config.StaleAfter.Seconds()}
-	for k := range g.engine.demand {
-		m := &g.engine.demand[k]
+func (c *cycle) observeEngine(o *planner.Observation, i int) {
+	w, e := &c.fleet.Workloads[i], c.engineOf(i)
+	s := scope{reported: c.reported[i], workload: w, staleAfter: c.config.StaleAfter.Seconds()}
+	for k := range e.demand {
+		m := &e.demand[k]
 		switch measured := s.measure(m); m.quantity {
 		case arrivals:
 			o.ArrivalRate = measured
@@ -191,7 +253,7 @@ func (c *cycle) observeEngine(o *planner.Observation, g *group, i int) {
 	}
 	if c.work {
 		o.Variants = s.variants(queueing.Seconds(c.config.Window.Seconds()))
-		measured := s.lengths(&g.engine)
+		measured := s.lengths(e)
 		if last := c.last[o.Workload]; !c.variation {
 			measured.inputSCV, measured.outputSCV = last.inputSCV, last.outputSCV
 		}
@@ -199,6 +261,7 @@ func (c *cycle) observeEngine(o *planner.Observation, g *group, i int) {
 	}
 	known := c.lengths[o.Workload]
 	known.into(o)
+	s.observeMetrics(o, c.metricsOf(i))
 }
 
 // requestsOf is the rate of requests of an engine that counts their tokens only.
@@ -213,10 +276,11 @@ func requestsOf(generated planner.Measurement, each queueing.Tokens) planner.Mea
 // observeGateway takes arrivals from where requests come in, those that it had to reject
 // included, and adds those that wait there to those that wait in engines. Where engines don't
 // tell the lengths of requests, it does.
-func (c *cycle) observeGateway(o *planner.Observation, g *group, i int) {
-	s := scope{reported: g.reported[i], workload: &c.fleet.Workloads[i], staleAfter: c.config.StaleAfter.Seconds(), gateway: true}
-	for k := range g.engine.demand {
-		m := &g.engine.demand[k]
+func (c *cycle) observeGateway(o *planner.Observation, i int) {
+	e := c.engines[gateway]
+	s := scope{reported: c.gateways[i], workload: &c.fleet.Workloads[i], staleAfter: c.config.StaleAfter.Seconds(), gateway: true}
+	for k := range e.demand {
+		m := &e.demand[k]
 		switch measured := s.measure(m); m.quantity {
 		case arrivals:
 			o.ArrivalRate = measured
@@ -235,7 +299,7 @@ func (c *cycle) observeGateway(o *planner.Observation, g *group, i int) {
 		}
 	}
 	if engines := (&lengths{input: o.InputTokens, output: o.OutputTokens}); !engines.known() {
-		counted := s.lengths(&g.engine)
+		counted := s.lengths(e)
 		counted.into(o)
 	}
 }

@@ -35,7 +35,7 @@ func observe(t *testing.T, fleet planner.Fleet, samples []string) []planner.Obse
 		_, _ = io.WriteString(w, vector(asked...))
 	}))
 	defer server.Close()
-	o, err := New(Config{URL: server.URL, Default: Series{Engine: VLLM}}, nil, nil)
+	o, err := New(Config{URL: server.URL, Default: Series{Engine: VLLM}}, nil, nil, nil)
 	require.NoError(t, err)
 	got, err := o.Observe(t.Context(), fleet)
 	require.NoError(t, err)
@@ -81,7 +81,7 @@ func FuzzAnswer(f *testing.F) {
 	fleet.Workloads[0].Variants[0].Replica = &queueing.Replica{}
 	c := Config{URL: "http://prometheus", Default: Series{Engine: VLLM, Gateway: &Gateway{}}}
 	f.Fuzz(func(t *testing.T, text string) {
-		o, err := New(c, nil, nil)
+		o, err := New(c, nil, nil, nil)
 		require.NoError(t, err)
 		o.client.api = canned(text)
 		got, err := o.Observe(t.Context(), fleet)

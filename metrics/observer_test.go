@@ -68,7 +68,7 @@ func TestObserverFollowsGrowth(t *testing.T) {
 func TestObserverNeverTakesMissingForZero(t *testing.T) {
 	t.Parallel()
 	p := prometheus(t)
-	o, err := New(p.config(Series{Engine: VLLM}), nil, nil)
+	o, err := New(p.config(Series{Engine: VLLM}), nil, nil, nil)
 	require.NoError(t, err)
 	got, err := o.Observe(t.Context(), planner.Fleet{Workloads: []planner.Workload{workload("nowhere", "w", 2), workload("nowhere", "asleep", 0)}})
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func TestIncident04NoRecordOfRequestsIsMissing(t *testing.T) {
 	})
 	// The rate is there; without the gauge nothing says whether it is of all replicas.
 	c := p.config(Series{Engine: VLLM})
-	o, err := New(c, nil, nil)
+	o, err := New(c, nil, nil, nil)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		return p.ask(`count(rate(vllm:request_success_total{namespace="silenttypo"}[3s]))`) == 2
@@ -236,7 +236,7 @@ func TestVariantsAreMeasuredOncePerWindow(t *testing.T) {
 	var reports []Report
 	c := p.config(Series{Engine: VLLM})
 	c.Window = time.Hour
-	o, err := New(c, nil, func(r Report) { reports = append(reports, r) })
+	o, err := New(c, nil, nil, func(r Report) { reports = append(reports, r) })
 	require.NoError(t, err)
 	for range 3 {
 		_, err = o.Observe(t.Context(), fleetOf("nowhere", 1))
@@ -258,7 +258,7 @@ func TestIncident18TrafficIsCreditedOnce(t *testing.T) {
 	assert.Equal(t, planner.Invalid, got[1].CompletionRate.State, "nothing tells them apart, so neither is credited")
 
 	var report Report
-	o, err := New(c, nil, func(r Report) { report = r })
+	o, err := New(c, nil, nil, func(r Report) { report = r })
 	require.NoError(t, err)
 	_, err = o.Observe(t.Context(), fleet)
 	require.NoError(t, err)
@@ -308,7 +308,7 @@ func TestIncident32EveryWorkloadSeesOnlyItsOwn(t *testing.T) {
 	assert.Equal(t, planner.Observation{Workload: "w"}, got[1])
 
 	c.Selector = Labels{"cluster": "elsewhere"}
-	o, err := New(c, nil, nil)
+	o, err := New(c, nil, nil, nil)
 	require.NoError(t, err)
 	got, err = o.Observe(t.Context(), fleet)
 	require.NoError(t, err)

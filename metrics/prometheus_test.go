@@ -36,7 +36,7 @@ const podsPerNamespace = 3
 // namespaces are of one test each, so that they can share a Prometheus.
 var namespaces = []string{
 	"arrivals", "growth", "typo", "silenttypo", "down", "partial", "reset", "invalid", "versions", "ambiguous", "other",
-	"gateway", "sleeping", "lengths", "latelengths", "usage", "variants", "pd", "late", "twice", "fleet",
+	"gateway", "sleeping", "lengths", "latelengths", "usage", "agree", "beside", "policy", "variants", "pd", "late", "twice", "fleet",
 	"engine-vllm", "engine-sglang", "engine-tgi", "engine-llamacpp", "engine-tensorrt-llm", "engine-trtllm-serve",
 }
 
@@ -224,7 +224,7 @@ func (p *server) config(s Series) Config {
 // condition, and returns what is observed of all.
 func until(t *testing.T, c Config, fleet planner.Fleet, conditions ...func(o *planner.Observation) bool) []planner.Observation {
 	t.Helper()
-	o, err := New(c, nil, nil)
+	o, err := New(c, nil, nil, nil)
 	require.NoError(t, err)
 	var last []planner.Observation
 	require.Eventually(t, func() bool {

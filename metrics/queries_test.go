@@ -53,7 +53,7 @@ func TestNumberOfQueriesDoesNotGrow(t *testing.T) {
 		c.URL, count = counted(t, p)
 		var fleet planner.Fleet
 		fleet, c.Workloads = mixed(workloads)
-		o, err := New(c, nil, func(r Report) {
+		o, err := New(c, nil, nil, func(r Report) {
 			assert.Empty(t, r.Failures)
 			queries = int64(r.Queries)
 		})

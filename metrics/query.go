@@ -34,7 +34,7 @@ func (g *group) demandQuery() string {
 		m := &g.engine.demand[i]
 		parts = append(parts, g.mark(m.quantity, g.sum(m)))
 	}
-	return union(parts)
+	return union(append(parts, g.namedParts()...))
 }
 
 // workQuery asks for quantities of work, a replica each; and for the buckets of histograms
@@ -82,8 +82,10 @@ func union(parts []string) string {
 
 // mark adds the label of a quantity to an expression's results, so that one query can
 // ask for many.
-func (g *group) mark(q quantity, expression string) string {
-	return fmt.Sprintf(`label_replace(%s, %q, %q, "", "")`, expression, quantityLabel, q.String())
+func (g *group) mark(q quantity, expression string) string { return g.markAs(q.String(), expression) }
+
+func (g *group) markAs(mark, expression string) string {
+	return fmt.Sprintf(`label_replace(%s, %q, %q, "", "")`, expression, quantityLabel, mark)
 }
 
 // present is an expression over the metric that every replica reports, the latest of a

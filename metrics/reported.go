@@ -21,6 +21,25 @@ type reported struct {
 	ambiguous bool
 }
 
+// addBuckets adds those of a replica.
+func (r *reported) addBuckets(of map[quantity]buckets) {
+	for q, more := range of {
+		for bound, count := range more {
+			r.bucket(q, bound, count)
+		}
+	}
+}
+
+// bucket adds to one bucket.
+func (r *reported) bucket(q quantity, bound, count float64) {
+	if r.buckets == nil {
+		r.buckets = map[quantity]buckets{promptBuckets: {}, outputBuckets: {}}
+	}
+	if of := r.buckets[q]; of != nil {
+		of[bound] += count
+	}
+}
+
 // target is where Prometheus scrapes a replica. Where two jobs do so, they report the
 // same requests.
 type target struct{ name, job string }
@@ -31,6 +50,8 @@ type replica struct {
 	variant int
 	has     [quantities]bool
 	values  [quantities]float64
+	// named are the metrics that policies follow; nil where there are none.
+	named map[string]float64
 }
 
 // settle picks one target of each replica: a fresh one, the first by name among equals.
@@ -59,6 +80,14 @@ func (r *replica) add(q quantity, value float64) {
 		r.values[q] += value
 	}
 	r.has[q] = true
+}
+
+// name counts a value of a metric that a policy follows.
+func (r *replica) name(metric string, value float64) {
+	if r.named == nil {
+		r.named = map[string]float64{}
+	}
+	r.named[metric] = value
 }
 
 // isFresh tells whether the replica was scraped lately.

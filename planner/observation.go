@@ -32,6 +32,18 @@ type VariantObservation struct {
 	// Replica is the mean over replicas in the window of time that ended with the snapshot;
 	// without a Window there was none.
 	Replica calibration.Observation
+	// Metrics are those that the policy of the workload follows, by name; those left out were
+	// not observed.
+	Metrics []MetricValues
+}
+
+// MetricValues are those of one metric on the replicas of a variant.
+type MetricValues struct {
+	Name string
+	// Values are those of replicas that serve, and Missing is the number of others that
+	// serve and have none.
+	Values  []float64
+	Missing int
 }
 
 // Measurement is a measured value, or the reason why there is none.
