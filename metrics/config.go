@@ -161,13 +161,7 @@ func (c Config) withDefaults() Config {
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var v violations
-	if u, err := url.Parse(c.URL); c.URL == "" {
-		// Pods tell.
-	} else if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		v.add("url", "%q is no http or https URL", c.URL)
-	} else if u.User != nil {
-		v.add("url", "holds a password; use bearerTokenFile or headers")
-	}
+	v.address(c.URL)
 	v.between("timeout", c.Timeout, leastInterval)
 	v.between("scrapeInterval", c.ScrapeInterval, leastInterval)
 	v.between("staleAfter", c.StaleAfter, c.ScrapeInterval)
@@ -205,6 +199,16 @@ func (v *violations) add(path, format string, arguments ...any) {
 func (v *violations) between(path string, d, least time.Duration) {
 	if d < least || d > longestDuration {
 		v.add(path, "%s is not in [%s, %s]", d, least, longestDuration)
+	}
+}
+
+func (v *violations) address(text string) {
+	switch u, err := url.Parse(text); {
+	case text == "":
+	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
+		v.add("url", "%q is no http or https URL", text)
+	case u.User != nil:
+		v.add("url", "holds a password; use bearerTokenFile or headers")
 	}
 }
 

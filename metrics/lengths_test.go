@@ -91,7 +91,7 @@ func TestLengthsOfAReplicaWithoutRequests(t *testing.T) {
 func TestLengthsFromTheGateway(t *testing.T) {
 	t.Parallel()
 	p := prometheus(t)
-	p.start("usage", 0, func(s float64) string {
+	p.start("usage", 0, func(float64) string {
 		return line("llamacpp:requests_processing", "", 1) + line("llamacpp:requests_deferred", "", 0)
 	})
 	p.start("usage", 1, func(s float64) string {

@@ -147,8 +147,8 @@ func (s *scraper) ask(ctx context.Context, one *scrape) (snapshot, error) {
 	if err != nil {
 		return snapshot{}, err
 	}
+	defer func() { _ = response.Body.Close() }()
 	body := &limitedBody{response.Body, s.config.Scraping.MaxResponseBytes}
-	defer func() { _ = body.Close() }()
 	if response.StatusCode != http.StatusOK {
 		return snapshot{}, fmt.Errorf("answered with %s", response.Status)
 	}

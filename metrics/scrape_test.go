@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -35,6 +36,9 @@ type cluster struct {
 }
 
 const cycleTime = 15 * time.Second
+
+// busy is what a pod with something to do reports.
+var busy = []func(float64) string{vllmAt(4, 5, 1)}
 
 // newCluster has ready pods of one variant.
 func newCluster(t *testing.T, c Config, texts ...func(float64) string) *cluster {
@@ -114,7 +118,7 @@ func (k *cluster) lastFailure() string {
 
 func TestPodsAreAskedThemselves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := newCluster(t, Config{}, vllmAt(4, 5, 1), vllmAt(4, 5, 1), vllmAt(4, 5, 1))
+		k := newCluster(t, Config{}, slices.Repeat(busy, 3)...)
 		first := k.cycle()
 		assert.Equal(t, of(15), first.Running)
 		assert.Equal(t, of(3), first.Waiting)
@@ -145,7 +149,7 @@ func TestRateIsOverTheWindow(t *testing.T) {
 // again at once.
 func TestIncident23UnreadyOrRestartedPodDiscardsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := newCluster(t, Config{}, vllmAt(4, 5, 1), vllmAt(4, 5, 1), vllmAt(4, 5, 1))
+		k := newCluster(t, Config{}, slices.Repeat(busy, 3)...)
 		k.settled()
 		k.pods[1].Ready, k.fleet.Workloads[0].Variants[0].StartingReplicas = false, 1
 		for range 30 {
@@ -173,7 +177,7 @@ func TestIncident23UnreadyOrRestartedPodDiscardsNothing(t *testing.T) {
 // Pods that do not answer are not known; they are neither idle nor one instance.
 func TestIncident25PodsWithoutMetricsAreUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := newCluster(t, Config{}, nil, nil)
+		k := newCluster(t, Config{}, make([]func(float64) string, 2)...)
 		for range 3 {
 			assert.Equal(t, planner.Observation{Workload: "ns/w"}, k.cycle())
 		}
@@ -215,7 +219,7 @@ func TestIncident26TypoOnThePod(t *testing.T) {
 // Pods that hang have their own deadlines, and are asked after the others.
 func TestHungPodsStarveNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := newCluster(t, Config{Scraping: Scraping{Concurrency: 4}}, vllmAt(4, 5, 1), vllmAt(4, 5, 1))
+		k := newCluster(t, Config{Scraping: Scraping{Concurrency: 4}}, slices.Repeat(busy, 2)...)
 		k.settled()
 		for range 300 {
 			k.add(nil)
@@ -428,7 +432,7 @@ func TestPodsThatAnswerBadly(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []planner.Observation{{Workload: "ns/w"}}, got)
 		require.Len(t, report.Failures, 1)
-		assert.ErrorContains(t, report.Failures[0], "metrics: 1 of 1 ready pods of ns/w don't tell, as p: "+want)
+		require.ErrorContains(t, report.Failures[0], "metrics: 1 of 1 ready pods of ns/w don't tell, as p: "+want)
 		s.Close()
 	}
 }
@@ -441,7 +445,7 @@ func (p fixedPods) Pods(string) []Pod { return p }
 
 func TestCancelledScrapeEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := newCluster(t, Config{}, nil, nil, nil)
+		k := newCluster(t, Config{}, make([]func(float64) string, 3)...)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		got, err := k.observer.Observe(ctx, k.fleet)

@@ -34,9 +34,9 @@ func (l lengths) parse(text string) (lengths, error) {
 		return l, nil
 	}
 	input, output, _ := strings.Cut(text, "/")
-	in, err := number(input)
-	out, err2 := number(output)
-	if err = cmp.Or(err, err2); err != nil {
+	in, badInput := number(input)
+	out, badOutput := number(output)
+	if err := cmp.Or(badInput, badOutput); err != nil {
 		return l, err
 	}
 	if out < 1 {
