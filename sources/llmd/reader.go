@@ -19,11 +19,7 @@ func NewReader(c Config) *Reader { return &Reader{c.withDefaults()} }
 
 // Kinds that are looked at.
 func (r *Reader) Kinds() []schema.GroupKind {
-	kinds := []schema.GroupKind{autoscalingKind, configMapKind, podKind, nodeKind}
-	for _, kind := range targetKinds() {
-		kinds = append(kinds, kind.GroupKind)
-	}
-	return kinds
+	return append([]schema.GroupKind{autoscalingKind, configMapKind, podKind, nodeKind}, resource.ScaledKinds()...)
 }
 
 // Reasons for which an object is skipped.
@@ -32,6 +28,8 @@ const (
 	InvalidSpec = "InvalidSpec"
 	// TargetNotFound: there is nothing to scale.
 	TargetNotFound = "TargetNotFound"
+	// TargetMalformed: what is to be scaled breaks the rules of its kind.
+	TargetMalformed = "TargetMalformed"
 	// TargetTaken: an older object scales the same target.
 	TargetTaken = "TargetTaken"
 	// ServiceClassNotFound: the class that the object names can't be read. Without its SLO
@@ -115,9 +113,15 @@ func (s *survey) declaration(u *unstructured.Unstructured) (d *declaration, reas
 	if d.class, err = s.classOf(o); err != nil {
 		return nil, ServiceClassNotFound, err
 	}
-	if d.target, err = s.target(o); err != nil {
+	u, err = s.target(o)
+	if err != nil {
 		return nil, TargetNotFound, err
 	}
+	scaled, err := resource.ReadScaled(u)
+	if err != nil {
+		return nil, TargetMalformed, fmt.Errorf("%v: %w", resource.ReferenceTo(u), err)
+	}
+	d.target = &target{Unstructured: u, Scaled: scaled}
 	s.findAccelerator(o, d.target)
 	return d, "", nil
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -19,36 +18,10 @@ import (
 // acceleratorLabel names the accelerator in use, on the object, its target or its pods.
 const acceleratorLabel = "inference.optimization/acceleratorName"
 
-// targetKind is a kind whose replicas are those of a variant.
-type targetKind struct {
-	schema.GroupKind
-	// templates are where the pod template may be.
-	templates [][]string
-}
-
-// targetKinds are in the order in which objects of the same name are looked for.
-func targetKinds() []targetKind {
-	return []targetKind{
-		{schema.GroupKind{Group: "apps", Kind: "Deployment"}, [][]string{{"spec", "template"}}},
-		{leaderWorkerSetKind, [][]string{
-			{"spec", "leaderWorkerTemplate", "leaderTemplate"}, {"spec", "leaderWorkerTemplate", "workerTemplate"},
-		}},
-		{schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, [][]string{{"spec", "template"}}},
-	}
-}
-
-var leaderWorkerSetKind = schema.GroupKind{Group: "leaderworkerset.x-k8s.io", Kind: "LeaderWorkerSet"}
-
-// Labels of the pods of a LeaderWorkerSet.
-const (
-	leaderWorkerSetLabel = "leaderworkerset.sigs.k8s.io/name"
-	workerIndexLabel     = "leaderworkerset.sigs.k8s.io/worker-index"
-)
-
 // target is what is scaled.
 type target struct {
 	*unstructured.Unstructured
-	kind targetKind
+	resource.Scaled
 	// accelerator in use.
 	accelerator string
 	// assumed: nothing tells what is in use.
@@ -57,75 +30,41 @@ type target struct {
 
 // target finds what an object scales: what its scaleTargetRef names, else its owner, else
 // what has the same name.
-func (s *survey) target(o *object) (*target, error) {
+func (s *survey) target(o *object) (*unstructured.Unstructured, error) {
 	if ref := o.spec.ScaleTargetRef; ref != nil {
 		return s.named(o.GetNamespace(), ref.Kind, ref.Name)
 	}
 	for _, owner := range o.GetOwnerReferences() {
-		for _, kind := range targetKinds() {
-			if schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind() == kind.GroupKind {
-				return s.named(o.GetNamespace(), owner.Kind, owner.Name)
-			}
+		if slices.Contains(resource.ScaledKinds(), schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind()) {
+			return s.named(o.GetNamespace(), owner.Kind, owner.Name)
 		}
 	}
-	for _, kind := range targetKinds() {
-		if u, ok := s.view.Get(kind.GroupKind, o.GetNamespace(), o.GetName()); ok {
-			return &target{Unstructured: u, kind: kind}, nil
+	for _, kind := range resource.ScaledKinds() {
+		if u, ok := s.view.Get(kind, o.GetNamespace(), o.GetName()); ok {
+			return u, nil
 		}
 	}
-	return nil, fmt.Errorf("no Deployment, LeaderWorkerSet or StatefulSet owns it or is named %q", o.GetName())
+	return nil, fmt.Errorf("no Deployment, StatefulSet or LeaderWorkerSet owns it or is named %q", o.GetName())
 }
 
-func (s *survey) named(namespace, kindName, name string) (*target, error) {
-	for _, kind := range targetKinds() {
+func (s *survey) named(namespace, kindName, name string) (*unstructured.Unstructured, error) {
+	for _, kind := range resource.ScaledKinds() {
 		if kind.Kind != kindName {
 			continue
 		}
-		u, ok := s.view.Get(kind.GroupKind, namespace, name)
+		u, ok := s.view.Get(kind, namespace, name)
 		if !ok {
 			return nil, fmt.Errorf("there is no %s %q", kindName, name)
 		}
-		return &target{Unstructured: u, kind: kind}, nil
+		return u, nil
 	}
 	return nil, fmt.Errorf("%q is no kind of target that is known", kindName)
 }
 
-// replicas are those asked for; 1 where that is left to the API server.
-func (t *target) replicas() int {
-	n, ok, err := unstructured.NestedInt64(t.Object, "spec", "replicas")
-	if !ok || err != nil {
-		return 1
-	}
-	return int(max(0, min(n, mostReplicas)))
-}
-
-// template is the pod template, that of leaders where they have one.
-func (t *target) template() (*corev1.PodTemplateSpec, bool) {
-	for _, path := range t.kind.templates {
-		m, ok, err := unstructured.NestedFieldNoCopy(t.Object, path...)
-		if !ok || err != nil {
-			continue
-		}
-		fields, isMap := m.(map[string]any)
-		var template corev1.PodTemplateSpec
-		if isMap && runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &template) == nil {
-			return &template, true
-		}
-	}
-	return nil, false
-}
-
-// leaders select one pod of each replica; nil = the target's own selector does.
-func (t *target) leaders() labels.Selector {
-	if t.kind.GroupKind != leaderWorkerSetKind {
-		return nil
-	}
-	return labels.SelectorFromSet(labels.Set{leaderWorkerSetLabel: t.GetName(), workerIndexLabel: "0"})
-}
-
+// selector selects one pod of each replica.
 func (t *target) selector() labels.Selector {
-	if leaders := t.leaders(); leaders != nil {
-		return leaders
+	if t.Leaders != nil {
+		return t.Leaders
 	}
 	fields, _, _ := unstructured.NestedMap(t.Object, "spec", "selector")
 	var selector metav1.LabelSelector
@@ -143,12 +82,7 @@ func (t *target) selector() labels.Selector {
 // pods ask for, then the nodes of those that serve. Where nothing does, as at no replicas,
 // what the status had last counts, then the first profile.
 func (s *survey) findAccelerator(o *object, t *target) {
-	name := cmp.Or(o.GetLabels()[acceleratorLabel], t.GetLabels()[acceleratorLabel])
-	if name == "" {
-		if template, ok := t.template(); ok {
-			name = cmp.Or(template.Labels[acceleratorLabel], resource.SelectedProduct(&template.Spec))
-		}
-	}
+	name := cmp.Or(o.GetLabels()[acceleratorLabel], t.GetLabels()[acceleratorLabel], t.Labels[acceleratorLabel], t.Product)
 	if name == "" {
 		name = s.productOfPods(t)
 	}

@@ -1,6 +1,7 @@
 package llmd
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,6 +14,8 @@ import (
 const (
 	// AcceleratorAssumed: nothing tells which accelerator the target is on.
 	AcceleratorAssumed = "AcceleratorAssumed"
+	// DevicesDiffer: an object and the pods of its target disagree on the devices of a replica.
+	DevicesDiffer = "DevicesDiffer"
 	// PriceInvalid: the price of an accelerator is given and can't be read.
 	PriceInvalid = "PriceInvalid"
 )
@@ -50,11 +53,13 @@ func (s *survey) workload(declarations []*declaration) resource.Workload {
 // addVariants adds the accelerator in use, then the others.
 func (s *survey) addVariants(w *resource.Workload, d *declaration) {
 	t := d.target
-	v := s.variant(w, d, d.profileOf(t.accelerator))
+	inUse := d.profileOf(t.accelerator)
+	inUse.devices = cmp.Or(inUse.devices, t.Devices)
+	v := s.variant(w, d, inUse)
 	v.Target = resource.ReferenceTo(t.Unstructured)
 	v.ScaleTarget = planner.ScaleTarget{APIVersion: t.GetAPIVersion(), Kind: t.GetKind(), Name: t.GetName()}
-	v.Leaders = t.leaders()
-	v.CurrentReplicas = t.replicas()
+	v.Leaders, v.CurrentReplicas, v.NodesPerReplica = t.Leaders, t.Replicas, t.Nodes
+	setDevices(w, &v, t)
 	v.MinReplicas, v.MaxReplicas = d.minReplicas, d.maxReplicas
 	if d.priced {
 		v.PricePerReplicaHour, v.Priced = d.cost/s.config.CostUnits, true
@@ -74,6 +79,20 @@ func (s *survey) addVariants(w *resource.Workload, d *declaration) {
 			w.Declared = append(w.Declared, v)
 		}
 	}
+}
+
+// setDevices sets those that a replica of the target occupies: what its pods ask for, if
+// they ask for any.
+func setDevices(w *resource.Workload, v *resource.Variant, t *target) {
+	if t.Devices == 0 || t.Devices == v.DevicesPerReplica {
+		return
+	}
+	w.Conditions = append(w.Conditions, resource.Condition{
+		Type: DevicesDiffer, Status: resource.True, Reason: DevicesDiffer,
+		Message: fmt.Sprintf("%v: accCount of %s is %d, and the pods of %v ask for %d, which counts",
+			v.Object, v.Accelerator, v.DevicesPerReplica, v.Target, t.Devices),
+	})
+	v.DevicesPerReplica = t.Devices
 }
 
 // variant is what an object says of an accelerator, whether in use or not.

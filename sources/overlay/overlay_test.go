@@ -452,6 +452,20 @@ func TestReconciled(t *testing.T) {
 	assert.Equal(t, []string{overlay.BoundsInvalid, overlay.SLOMissing, overlay.MixingImpossible}, types(c.Workloads[0].Conditions))
 }
 
+// A variant without a target gets no replicas, whatever is said of the others.
+func TestWithoutTarget(t *testing.T) {
+	w := chat()
+	w.Declared = append(w.Declared, w.Declared[0])
+	w.Declared[1].Name, w.Declared[1].Target = "chat-elsewhere", resource.Reference{}
+	o := parse(t, "replicas: [{match: {model: llama-70b}, minReplicas: 1, maxReplicas: 9}]")
+	c := o.Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
+	require.Len(t, c.Fleet.Workloads, 1)
+	variants := c.Fleet.Workloads[0].Variants
+	assert.Equal(t, optimizer.Bound{Limited: true, Value: 9}, variants[0].MaxReplicas)
+	assert.Equal(t, 0, variants[1].MinReplicas)
+	assert.Equal(t, optimizer.Bound{Limited: true}, variants[1].MaxReplicas)
+}
+
 func TestNewNamesMistakes(t *testing.T) {
 	_, err := overlay.New(&poolwrightv1.Overlay{Replicas: []*poolwrightv1.ReplicaOverlay{{}, {}}})
 	require.EqualError(t, err, "replicas[1]: it is for the same as replicas[0]")

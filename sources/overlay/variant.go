@@ -4,6 +4,7 @@ import (
 	"github.com/poolwright/poolwright/calibration"
 	"github.com/poolwright/poolwright/internal/message"
 	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/optimizer"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/queueing"
 )
@@ -19,6 +20,9 @@ func (c *completion) variant(w *resource.Workload, v *resource.Variant, annotate
 	message.ApplyReplica(said, &v.Variant)
 	v.NodesPerReplica = max(1, v.NodesPerReplica)
 	v.Pools = c.place(c.pools, v.Accelerator, said.Pools, notes, v.Name)
+	if v.Target.Name == "" {
+		v.MinReplicas, v.MaxReplicas = 0, optimizer.Bound{Limited: true}
+	}
 	bounds(v.MinReplicas, &v.MaxReplicas, v.Name, notes)
 	c.perform(w, v, notes)
 	if v.DevicesPerReplica == 0 {

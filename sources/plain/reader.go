@@ -14,13 +14,6 @@ import (
 	"github.com/poolwright/poolwright/planner"
 )
 
-// The kinds that may join, in the order in which their objects are read.
-var (
-	deploymentKind      = schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	statefulSetKind     = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
-	leaderWorkerSetKind = schema.GroupKind{Group: "leaderworkerset.x-k8s.io", Kind: "LeaderWorkerSet"}
-)
-
 // Reasons for which an object is skipped.
 const (
 	// Malformed: a field that is needed does not have its type.
@@ -34,10 +27,8 @@ const (
 // Reader reads annotated objects. It implements [resource.Reader].
 type Reader struct{}
 
-// Kinds that are read.
-func (Reader) Kinds() []schema.GroupKind {
-	return []schema.GroupKind{deploymentKind, statefulSetKind, leaderWorkerSetKind}
-}
+// Kinds that are read, in the order in which their objects are.
+func (Reader) Kinds() []schema.GroupKind { return resource.ScaledKinds() }
 
 // Read returns the workloads by namespace and name. Variants have the names of their
 // objects; the first object stands for the workload.
