@@ -1,6 +1,8 @@
 package resource
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -49,6 +51,9 @@ type Variant struct {
 	Target Reference
 	// Object declares the variant, where several objects declare the workload.
 	Object Reference
+	// StartupLimit is when a start is given up: it counts as the time that one takes until
+	// one has been seen; 0 = unknown.
+	StartupLimit time.Duration
 	// Leaders select one pod of each replica, in the namespace of the target; nil = the
 	// pods of the target's selector.
 	Leaders labels.Selector

@@ -33,6 +33,7 @@ type deployment struct {
 	product string
 	engine  engine
 	command words
+	// startup is when a start is given up.
 	startup time.Duration
 	// trigger is the autoscaler that llmaz has made; nil if none.
 	trigger    *hpa.Config

@@ -88,7 +88,7 @@ func checkVariant(t *testing.T, v *resource.Variant) {
 	assert.GreaterOrEqual(t, v.NodesPerReplica, 0)
 	assert.GreaterOrEqual(t, v.CurrentReplicas, 0)
 	assert.GreaterOrEqual(t, v.MinReplicas, 1)
-	assert.GreaterOrEqual(t, v.Startup, time.Duration(0))
+	assert.GreaterOrEqual(t, v.StartupLimit, time.Duration(0))
 	if v.MaxReplicas.Limited {
 		assert.GreaterOrEqual(t, v.MaxReplicas.Value, v.MinReplicas)
 	}

@@ -100,11 +100,11 @@ func (r *reading) variant(d *deployment) resource.Variant {
 			Replica:           d.engine.limits(d.command),
 			MinReplicas:       int(d.bounds.min),
 			CurrentReplicas:   d.replicas,
-			Startup:           d.startup,
 			ScaleTarget:       planner.ScaleTarget{APIVersion: object.GroupVersion().String(), Kind: object.Kind, Name: object.Name},
 		},
 		Accelerator: r.acceleratorOf(d),
 		Target:      object, Object: object,
+		StartupLimit: d.startup,
 		// A replica is a group of LeaderWorkerSet, and as ready as its leader.
 		Leaders: labels.SelectorFromSet(labels.Set{
 			"leaderworkerset.sigs.k8s.io/name":         object.Name,

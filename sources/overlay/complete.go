@@ -102,14 +102,15 @@ func (c *completion) skip(w *resource.Workload, reason, text string) {
 func (o *Overlay) apply(said *poolwrightv1.WorkloadOverlay, w *resource.Workload) {
 	message.ApplyWorkload(said, &w.Workload)
 	w.Priority = max(1, w.Priority)
-	if said.Mode != nil {
-		w.Mode = modes[said.GetMode()]
-	}
-	if w.Mode == "" {
-		w.Mode = resource.Apply
-	}
 	if said.TakeOver != nil {
 		w.TakeOver = said.GetTakeOver()
+	}
+	switch {
+	case said.Mode != nil:
+		w.Mode = modes[said.GetMode()]
+	case w.Mode == "", w.Mode == resource.Recommend && w.TakeOver:
+		// Objects recommend what they leave to an autoscaler of their own.
+		w.Mode = resource.Apply
 	}
 	w.Series = o.series(w.Series, said.GetMetrics())
 }

@@ -177,6 +177,30 @@ workloads: [{match: {name: chat}, mode: OFF, priority: 7, redundancy: 1}]
 	assert.Equal(t, c, again)
 }
 
+// What objects leave to an autoscaler of their own is scaled once it is taken over, unless
+// something else is said of it.
+func TestTakeOver(t *testing.T) {
+	for _, test := range []struct {
+		said     string
+		declared resource.Mode
+		want     resource.Mode
+	}{
+		{"priority: 1", resource.Recommend, resource.Recommend},
+		{"takeOver: false", resource.Recommend, resource.Recommend},
+		{"takeOver: true", resource.Recommend, resource.Apply},
+		{"takeOver: true", resource.Off, resource.Off},
+		{"takeOver: true, mode: DRY_RUN", resource.Recommend, resource.DryRun},
+		{"takeOver: true, mode: RECOMMEND", "", resource.Recommend},
+	} {
+		declared := chat()
+		declared.Mode = test.declared
+		o := parse(t, "workloads: [{match: {name: chat}, "+test.said+"}]")
+		c := o.Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{declared})
+		require.Len(t, c.Workloads, 1)
+		assert.Equal(t, test.want, c.Workloads[0].Mode, test.said)
+	}
+}
+
 // A bad value is a condition on the object, and what held without it holds. A mode that is
 // not understood keeps our hands off.
 func TestBadAnnotations(t *testing.T) {
