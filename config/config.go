@@ -15,6 +15,7 @@ import (
 	"github.com/poolwright/poolwright/metrics"
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+	"github.com/poolwright/poolwright/sources/llmd"
 	"github.com/poolwright/poolwright/sources/overlay"
 )
 
@@ -35,6 +36,7 @@ type Cluster struct {
 	// Sources that are read, in order.
 	Sources  []Source
 	Election Election
+	LLMD     llmd.Config
 }
 
 // Source is a family of objects that declare workloads.
@@ -78,7 +80,7 @@ func Read(data []byte) (Config, error) {
 func (c *Config) check(m *poolwrightv1.Config) message.Violations {
 	err := message.Config(&poolwrightv1.Config{Cluster: m.GetCluster(), Metrics: m.GetMetrics()})
 	if err == nil {
-		err = errors.Join(c.Cluster.Election.Validate(), c.Metrics.Validate())
+		err = errors.Join(c.Cluster.Election.Validate(), c.Cluster.LLMD.Validate(), c.Metrics.Validate())
 		return located(err)
 	}
 	var mistakes message.Violations
@@ -95,6 +97,10 @@ func clusterOf(m *poolwrightv1.Cluster) Cluster {
 		Namespaces: m.GetNamespaces(),
 		Sources:    m.GetSources(),
 		Election:   electionOf(m.GetLeaderElection()),
+		LLMD: llmd.Config{
+			Namespace: m.GetLlmd().GetNamespace(), UnitPrices: m.GetLlmd().GetUnitPrices(), ServiceClasses: m.GetLlmd().GetServiceClasses(),
+			CostUnits: m.GetLlmd().GetCostUnits(), ScaleToZero: m.GetLlmd().GetScaleToZero(),
+		},
 	}
 	if len(c.Sources) == 0 {
 		c.Sources = []Source{poolwrightv1.Cluster_LLMD, poolwrightv1.Cluster_KTHENA, poolwrightv1.Cluster_LLMAZ, poolwrightv1.Cluster_PLAIN}
@@ -148,7 +154,7 @@ func below(path string, err error) message.Violations {
 }
 
 // sections are where what a package complains about stands.
-var sections = map[string]string{"election": "cluster.leaderElection", "metrics": "metrics"}
+var sections = map[string]string{"election": "cluster.leaderElection", "llmd": "cluster.llmd", "metrics": "metrics"}
 
 // located turns the complaints of packages, each "package: path: what is wrong", into
 // violations.

@@ -10,6 +10,7 @@ import (
 	"github.com/poolwright/poolwright/internal/election"
 	"github.com/poolwright/poolwright/internal/kube"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+	"github.com/poolwright/poolwright/sources/llmd"
 )
 
 func TestDefaults(t *testing.T) {
@@ -37,6 +38,7 @@ cluster:
   requestsPerSecond: 50
   burst: 70
   leaderElection: {disabled: true, namespace: here, name: mine, leaseDuration: 9s, renewDeadline: 6s, retryPeriod: 1s}
+  llmd: {namespace: n, unitPrices: u, serviceClasses: s, costUnits: 100, scaleToZero: true}
 metrics:
   url: https://thanos/api
   bearerTokenFile: token
@@ -60,6 +62,7 @@ fleet:
 		Election: config.Election{Disabled: true, Config: election.Config{
 			Namespace: "here", Name: "mine", LeaseDuration: 9 * time.Second, RenewDeadline: 6 * time.Second, RetryPeriod: time.Second,
 		}},
+		LLMD: llmd.Config{Namespace: "n", UnitPrices: "u", ServiceClasses: "s", CostUnits: 100, ScaleToZero: true},
 	}, c.Cluster)
 	require.Equal(t, "token", c.Metrics.BearerTokenFile)
 	require.Equal(t, map[string]string{"X-Scope-OrgID": "a"}, c.Metrics.Headers)

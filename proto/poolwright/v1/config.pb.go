@@ -169,8 +169,10 @@ type Cluster struct {
 	Burst int32 `protobuf:"varint,6,opt,name=burst,proto3" json:"burst,omitempty"`
 	// How one of several processes is chosen to plan.
 	LeaderElection *LeaderElection `protobuf:"bytes,7,opt,name=leader_election,json=leaderElection,proto3" json:"leader_election,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Where llm-d has what its VariantAutoscalings leave out.
+	Llmd          *LLMDSettings `protobuf:"bytes,8,opt,name=llmd,proto3" json:"llmd,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Cluster) Reset() {
@@ -252,6 +254,100 @@ func (x *Cluster) GetLeaderElection() *LeaderElection {
 	return nil
 }
 
+func (x *Cluster) GetLlmd() *LLMDSettings {
+	if x != nil {
+		return x.Llmd
+	}
+	return nil
+}
+
+// LLMDSettings say where llm-d has what its VariantAutoscalings leave out, and what it does
+// otherwise than others.
+type LLMDSettings struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Namespace of ConfigMaps that are not in that of an object; absent =
+	// "workload-variant-autoscaler-system".
+	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	// ConfigMap with the device and the cost of each accelerator; absent =
+	// "accelerator-unit-costs".
+	UnitPrices string `protobuf:"bytes,2,opt,name=unit_prices,json=unitPrices,proto3" json:"unit_prices,omitempty"`
+	// ConfigMap with the service classes of objects whose reference leads nowhere; absent =
+	// "service-classes-config".
+	ServiceClasses string `protobuf:"bytes,3,opt,name=service_classes,json=serviceClasses,proto3" json:"service_classes,omitempty"`
+	// How many units of llm-d's costs are one of the fleet's currency, such as 100 for
+	// cents; absent = 1.
+	CostUnits float64 `protobuf:"fixed64,4,opt,name=cost_units,json=costUnits,proto3" json:"cost_units,omitempty"`
+	// A workload may have no replicas at all; otherwise the last one stays, as with llm-d.
+	ScaleToZero   bool `protobuf:"varint,5,opt,name=scale_to_zero,json=scaleToZero,proto3" json:"scale_to_zero,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LLMDSettings) Reset() {
+	*x = LLMDSettings{}
+	mi := &file_poolwright_v1_config_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LLMDSettings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LLMDSettings) ProtoMessage() {}
+
+func (x *LLMDSettings) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_config_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LLMDSettings.ProtoReflect.Descriptor instead.
+func (*LLMDSettings) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_config_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *LLMDSettings) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
+	}
+	return ""
+}
+
+func (x *LLMDSettings) GetUnitPrices() string {
+	if x != nil {
+		return x.UnitPrices
+	}
+	return ""
+}
+
+func (x *LLMDSettings) GetServiceClasses() string {
+	if x != nil {
+		return x.ServiceClasses
+	}
+	return ""
+}
+
+func (x *LLMDSettings) GetCostUnits() float64 {
+	if x != nil {
+		return x.CostUnits
+	}
+	return 0
+}
+
+func (x *LLMDSettings) GetScaleToZero() bool {
+	if x != nil {
+		return x.ScaleToZero
+	}
+	return false
+}
+
 // LeaderElection chooses the one process that plans and changes the cluster. The others
 // answer questions about fleets that they are given.
 type LeaderElection struct {
@@ -275,7 +371,7 @@ type LeaderElection struct {
 
 func (x *LeaderElection) Reset() {
 	*x = LeaderElection{}
-	mi := &file_poolwright_v1_config_proto_msgTypes[2]
+	mi := &file_poolwright_v1_config_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -287,7 +383,7 @@ func (x *LeaderElection) String() string {
 func (*LeaderElection) ProtoMessage() {}
 
 func (x *LeaderElection) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_config_proto_msgTypes[2]
+	mi := &file_poolwright_v1_config_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -300,7 +396,7 @@ func (x *LeaderElection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaderElection.ProtoReflect.Descriptor instead.
 func (*LeaderElection) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_config_proto_rawDescGZIP(), []int{2}
+	return file_poolwright_v1_config_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *LeaderElection) GetDisabled() bool {
@@ -377,7 +473,7 @@ type Metrics struct {
 
 func (x *Metrics) Reset() {
 	*x = Metrics{}
-	mi := &file_poolwright_v1_config_proto_msgTypes[3]
+	mi := &file_poolwright_v1_config_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -389,7 +485,7 @@ func (x *Metrics) String() string {
 func (*Metrics) ProtoMessage() {}
 
 func (x *Metrics) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_config_proto_msgTypes[3]
+	mi := &file_poolwright_v1_config_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -402,7 +498,7 @@ func (x *Metrics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metrics.ProtoReflect.Descriptor instead.
 func (*Metrics) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_config_proto_rawDescGZIP(), []int{3}
+	return file_poolwright_v1_config_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Metrics) GetUrl() string {
@@ -490,7 +586,7 @@ const file_poolwright_v1_config_proto_rawDesc = "" +
 	"\x06Config\x120\n" +
 	"\acluster\x18\x01 \x01(\v2\x16.poolwright.v1.ClusterR\acluster\x128\n" +
 	"\ametrics\x18\x02 \x01(\v2\x16.poolwright.v1.MetricsB\x06\xbaH\x03\xc8\x01\x01R\ametrics\x12,\n" +
-	"\x05fleet\x18\x03 \x01(\v2\x16.poolwright.v1.OverlayR\x05fleet\"\xd7\x03\n" +
+	"\x05fleet\x18\x03 \x01(\v2\x16.poolwright.v1.OverlayR\x05fleet\"\x88\x04\n" +
 	"\aCluster\x12\x1e\n" +
 	"\n" +
 	"kubeconfig\x18\x01 \x01(\tR\n" +
@@ -504,14 +600,23 @@ const file_poolwright_v1_config_proto_rawDesc = "" +
 	"\xbaH\a\x1a\x05\x18\x90N(\x00R\x11requestsPerSecond\x12 \n" +
 	"\x05burst\x18\x06 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\x90N(\x00R\x05burst\x12F\n" +
-	"\x0fleader_election\x18\a \x01(\v2\x1d.poolwright.v1.LeaderElectionR\x0eleaderElection\"L\n" +
+	"\x0fleader_election\x18\a \x01(\v2\x1d.poolwright.v1.LeaderElectionR\x0eleaderElection\x12/\n" +
+	"\x04llmd\x18\b \x01(\v2\x1b.poolwright.v1.LLMDSettingsR\x04llmd\"L\n" +
 	"\x06Source\x12\x16\n" +
 	"\x12SOURCE_UNSPECIFIED\x10\x00\x12\b\n" +
 	"\x04LLMD\x10\x01\x12\n" +
 	"\n" +
 	"\x06KTHENA\x10\x02\x12\t\n" +
 	"\x05LLMAZ\x10\x03\x12\t\n" +
-	"\x05PLAIN\x10\x04\"\xcd\x02\n" +
+	"\x05PLAIN\x10\x04\"\xd2\x01\n" +
+	"\fLLMDSettings\x12\x1c\n" +
+	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x1f\n" +
+	"\vunit_prices\x18\x02 \x01(\tR\n" +
+	"unitPrices\x12'\n" +
+	"\x0fservice_classes\x18\x03 \x01(\tR\x0eserviceClasses\x126\n" +
+	"\n" +
+	"cost_units\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\x00\x00\x00\x00\x00\x00\x00\x00R\tcostUnits\x12\"\n" +
+	"\rscale_to_zero\x18\x05 \x01(\bR\vscaleToZero\"\xcd\x02\n" +
 	"\x0eLeaderElection\x12\x1a\n" +
 	"\bdisabled\x18\x01 \x01(\bR\bdisabled\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12\x12\n" +
@@ -556,38 +661,40 @@ func file_poolwright_v1_config_proto_rawDescGZIP() []byte {
 }
 
 var file_poolwright_v1_config_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_poolwright_v1_config_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_poolwright_v1_config_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_poolwright_v1_config_proto_goTypes = []any{
 	(Cluster_Source)(0),         // 0: poolwright.v1.Cluster.Source
 	(*Config)(nil),              // 1: poolwright.v1.Config
 	(*Cluster)(nil),             // 2: poolwright.v1.Cluster
-	(*LeaderElection)(nil),      // 3: poolwright.v1.LeaderElection
-	(*Metrics)(nil),             // 4: poolwright.v1.Metrics
-	nil,                         // 5: poolwright.v1.Metrics.HeadersEntry
-	nil,                         // 6: poolwright.v1.Metrics.SelectorEntry
-	(*Overlay)(nil),             // 7: poolwright.v1.Overlay
-	(*durationpb.Duration)(nil), // 8: google.protobuf.Duration
+	(*LLMDSettings)(nil),        // 3: poolwright.v1.LLMDSettings
+	(*LeaderElection)(nil),      // 4: poolwright.v1.LeaderElection
+	(*Metrics)(nil),             // 5: poolwright.v1.Metrics
+	nil,                         // 6: poolwright.v1.Metrics.HeadersEntry
+	nil,                         // 7: poolwright.v1.Metrics.SelectorEntry
+	(*Overlay)(nil),             // 8: poolwright.v1.Overlay
+	(*durationpb.Duration)(nil), // 9: google.protobuf.Duration
 }
 var file_poolwright_v1_config_proto_depIdxs = []int32{
 	2,  // 0: poolwright.v1.Config.cluster:type_name -> poolwright.v1.Cluster
-	4,  // 1: poolwright.v1.Config.metrics:type_name -> poolwright.v1.Metrics
-	7,  // 2: poolwright.v1.Config.fleet:type_name -> poolwright.v1.Overlay
+	5,  // 1: poolwright.v1.Config.metrics:type_name -> poolwright.v1.Metrics
+	8,  // 2: poolwright.v1.Config.fleet:type_name -> poolwright.v1.Overlay
 	0,  // 3: poolwright.v1.Cluster.sources:type_name -> poolwright.v1.Cluster.Source
-	3,  // 4: poolwright.v1.Cluster.leader_election:type_name -> poolwright.v1.LeaderElection
-	8,  // 5: poolwright.v1.LeaderElection.lease_duration:type_name -> google.protobuf.Duration
-	8,  // 6: poolwright.v1.LeaderElection.renew_deadline:type_name -> google.protobuf.Duration
-	8,  // 7: poolwright.v1.LeaderElection.retry_period:type_name -> google.protobuf.Duration
-	5,  // 8: poolwright.v1.Metrics.headers:type_name -> poolwright.v1.Metrics.HeadersEntry
-	8,  // 9: poolwright.v1.Metrics.timeout:type_name -> google.protobuf.Duration
-	8,  // 10: poolwright.v1.Metrics.scrape_interval:type_name -> google.protobuf.Duration
-	8,  // 11: poolwright.v1.Metrics.stale_after:type_name -> google.protobuf.Duration
-	8,  // 12: poolwright.v1.Metrics.window:type_name -> google.protobuf.Duration
-	6,  // 13: poolwright.v1.Metrics.selector:type_name -> poolwright.v1.Metrics.SelectorEntry
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	4,  // 4: poolwright.v1.Cluster.leader_election:type_name -> poolwright.v1.LeaderElection
+	3,  // 5: poolwright.v1.Cluster.llmd:type_name -> poolwright.v1.LLMDSettings
+	9,  // 6: poolwright.v1.LeaderElection.lease_duration:type_name -> google.protobuf.Duration
+	9,  // 7: poolwright.v1.LeaderElection.renew_deadline:type_name -> google.protobuf.Duration
+	9,  // 8: poolwright.v1.LeaderElection.retry_period:type_name -> google.protobuf.Duration
+	6,  // 9: poolwright.v1.Metrics.headers:type_name -> poolwright.v1.Metrics.HeadersEntry
+	9,  // 10: poolwright.v1.Metrics.timeout:type_name -> google.protobuf.Duration
+	9,  // 11: poolwright.v1.Metrics.scrape_interval:type_name -> google.protobuf.Duration
+	9,  // 12: poolwright.v1.Metrics.stale_after:type_name -> google.protobuf.Duration
+	9,  // 13: poolwright.v1.Metrics.window:type_name -> google.protobuf.Duration
+	7,  // 14: poolwright.v1.Metrics.selector:type_name -> poolwright.v1.Metrics.SelectorEntry
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_config_proto_init() }
@@ -602,7 +709,7 @@ func file_poolwright_v1_config_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_poolwright_v1_config_proto_rawDesc), len(file_poolwright_v1_config_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
