@@ -21,6 +21,9 @@ type serving struct {
 	replicas int
 	// roles are those of one ServingGroup.
 	roles []role
+	// devices of one ServingGroup, and the nodes over which they can be spread such that
+	// every pod keeps its devices together.
+	devices, nodes int
 }
 
 // role is a part of a ServingGroup: so many times an entry pod with its workers.
@@ -53,15 +56,13 @@ func readServing(object *unstructured.Unstructured) (*serving, *problem) {
 		return nil, err
 	}
 	s := &serving{object: object, replicas: orOne(m.Spec.Replicas), roles: m.Spec.Template.Roles}
+	if s.replicas < 0 {
+		return nil, &problem{InvalidSpec, fmt.Sprintf("spec.replicas: %d < 0", s.replicas)}
+	}
 	if len(s.roles) == 0 {
 		return nil, &problem{InvalidSpec, "spec.template.roles: there is none"}
 	}
-	for i := range s.roles {
-		if r := &s.roles[i]; r.replicas() < 0 || r.WorkerReplicas < 0 {
-			return nil, &problem{InvalidSpec, fmt.Sprintf("spec.template.roles[%d]: %d replicas with %d workers each", i, r.replicas(), r.WorkerReplicas)}
-		}
-	}
-	return s, nil
+	return s, s.countDevices()
 }
 
 // replicas is that in one ServingGroup.
@@ -74,26 +75,32 @@ func orOne(n *int) int {
 	return *n
 }
 
-// devices counts those of one ServingGroup, and the nodes over which they can be spread
-// such that every pod keeps its devices together.
-func (s *serving) devices() (devices, nodes int) {
+// mostDevices of one replica, and most of anything that it has.
+const mostDevices = 1_000_000
+
+// countDevices adds up entry and worker pods of all roles.
+func (s *serving) countDevices() *problem {
 	largest := 0
 	for i := range s.roles {
 		r := &s.roles[i]
 		entry, worker := resource.PodDevices(&r.EntryTemplate.Spec), resource.PodDevices(&r.WorkerTemplate.Spec)
-		if r.replicas() == 0 {
-			continue
+		for _, n := range [...]int{r.replicas(), r.WorkerReplicas, entry, worker} {
+			if n < 0 || n > mostDevices {
+				return &problem{InvalidSpec, fmt.Sprintf("spec.template.roles[%d]: %d times 1 pod of %d devices and %d of %d", i, r.replicas(), entry, r.WorkerReplicas, worker)}
+			}
 		}
-		devices += r.replicas() * (entry + r.WorkerReplicas*worker)
-		largest = max(largest, entry)
-		if r.WorkerReplicas > 0 {
-			largest = max(largest, worker)
+		s.devices += r.replicas() * (entry + r.WorkerReplicas*worker)
+		if s.devices > mostDevices {
+			return &problem{InvalidSpec, fmt.Sprintf("spec.template.roles: more than %d devices", mostDevices)}
+		}
+		if r.replicas() > 0 {
+			largest = max(largest, entry, min(r.WorkerReplicas, 1)*worker)
 		}
 	}
-	if largest == 0 {
-		return 0, 0
+	if largest > 0 {
+		s.nodes = s.devices / largest
 	}
-	return devices, devices / largest
+	return nil
 }
 
 // accelerator is the type of device that the pods with devices select; empty where they
@@ -176,7 +183,7 @@ func (s *serving) variant(t *target) resource.Variant {
 		Target:  resource.ReferenceTo(s.object),
 		Leaders: s.leaders(&t.targetSpec),
 	}
-	v.DevicesPerReplica, v.NodesPerReplica = s.devices()
+	v.DevicesPerReplica, v.NodesPerReplica = s.devices, s.nodes
 	v.Accelerator, _ = s.accelerator()
 	if t.cost > 0 {
 		v.Priced, v.PricePerReplicaHour = true, float64(t.cost)
