@@ -1,6 +1,10 @@
 package kthena
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/poolwright/poolwright/internal/resource"
+)
 
 const (
 	workloadGroup   = "workload.serving.volcano.sh"
@@ -25,14 +29,9 @@ const (
 	entryLabel  = "modelserving.volcano.sh/entry"
 )
 
-// Annotations that say what Kthena's fields have no place for.
-const (
-	// StrategyAnnotation, on the object that declares several targets, says how replicas
-	// are shared among them: "optimal", or "greedy-batches" as Kthena does it.
-	StrategyAnnotation = "poolwright.dev/strategy"
-	// WeightsAnnotation, on a ModelRoute, is "true" where its weights may be written.
-	WeightsAnnotation = "poolwright.dev/weights"
-)
+// StrategyAnnotation, on the object that declares several targets, says how replicas are
+// shared among them: "optimal", or "greedy-batches" as Kthena does it.
+const StrategyAnnotation = resource.AnnotationDomain + "strategy"
 
 // Reasons for which an object is skipped, and types of conditions.
 const (

@@ -3,7 +3,6 @@ package kthena
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -77,50 +76,4 @@ func outcome(t *testing.T, w *resource.Workload, now time.Time, decided string) 
 		}
 	}
 	return o
-}
-
-// Weights are integers in [0, 100] that sum up to 100, in proportion as exactly as integers
-// can be where none is raised to 1, in the same order as rates; nobody with a rate gets none.
-func TestProportional(t *testing.T) {
-	require.Nil(t, proportional(nil))
-	require.Nil(t, proportional([]float64{0, 0}))
-	require.Nil(t, proportional(make([]float64, 101)))
-	require.Equal(t, []int64{67, 33}, proportional([]float64{2, 1}))
-	require.Equal(t, []int64{34, 33, 33}, proportional([]float64{1, 1, 1}))
-	require.Equal(t, []int64{0, 100}, proportional([]float64{0, 0.1}))
-	require.Equal(t, []int64{99, 1}, proportional([]float64{1e6, 1}))
-
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 1000 {
-		rates := make([]float64, 1+random.IntN(16))
-		total := 0.0
-		for k := range rates {
-			if random.IntN(4) > 0 {
-				rates[k] = random.ExpFloat64() * float64(1+random.IntN(1000))
-			}
-			total += rates[k]
-		}
-		weights := proportional(rates)
-		if total == 0 {
-			require.Nil(t, weights)
-			continue
-		}
-		checkWeights(t, rates, weights, total)
-	}
-}
-
-func checkWeights(t *testing.T, rates []float64, weights []int64, total float64) {
-	t.Helper()
-	sum, raised := int64(0), 0
-	for k, weight := range weights {
-		sum += weight
-		require.Equal(t, rates[k] > 0, weight > 0, "%v: %v", rates, weights)
-		if 100*rates[k]/total < 1 {
-			raised++
-		}
-	}
-	require.EqualValues(t, 100, sum, "%v: %v", rates, weights)
-	for k, weight := range weights {
-		require.InDelta(t, 100*rates[k]/total, weight, 1+float64(raised), "%v: %v", rates, weights)
-	}
 }

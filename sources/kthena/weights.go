@@ -1,22 +1,17 @@
 package kthena
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/poolwright/poolwright/internal/resource"
 )
-
-// mostWeight is the largest weight of a target, and the sum of those that are written.
-const mostWeight = 100
 
 // weightPatches are those of the ModelRoutes that let their weights be written.
 func weightPatches(v resource.View, w *resource.Workload, o *resource.Outcome) []resource.Patch {
 	var patches []resource.Patch
 	var capacity map[string]float64
 	for _, object := range within(v.List(routeKind), w.Namespace) {
-		if object.GetAnnotations()[WeightsAnnotation] != "true" {
+		if object.GetAnnotations()[resource.WeightsAnnotation] != "true" {
 			continue
 		}
 		m, err := readRoute(object)
@@ -74,7 +69,7 @@ func (m *route) weights(capacity map[string]float64) (weights [][]int64, changed
 		if !known {
 			continue
 		}
-		shares := proportional(rates)
+		shares := resource.Weights(rates)
 		for k := range shares {
 			if had := targets[k].Weight; had == nil || int64(*had) != shares[k] {
 				weights[i], changed = shares, true
@@ -82,39 +77,6 @@ func (m *route) weights(capacity map[string]float64) (weights [][]int64, changed
 		}
 	}
 	return weights, changed
-}
-
-// proportional returns integers that sum up to mostWeight in proportion to rates, nil where
-// all are 0. After rounding down, what is left goes to the largest remainders, of equal ones
-// to the first. Who has any rate gets at least 1, of what the largest has.
-func proportional(rates []float64) []int64 {
-	total := 0.0
-	for _, r := range rates {
-		total += r
-	}
-	if total <= 0 || len(rates) > mostWeight {
-		return nil
-	}
-	weights, remainders := make([]int64, len(rates)), make([]float64, len(rates))
-	left := int64(mostWeight)
-	for k, r := range rates {
-		exact := mostWeight * r / total
-		weights[k] = int64(exact)
-		remainders[k] = exact - float64(weights[k])
-		left -= weights[k]
-	}
-	for ; left > 0; left-- {
-		k := slices.Index(remainders, slices.Max(remainders))
-		weights[k]++
-		remainders[k] = 0
-	}
-	for k, r := range rates {
-		if r > 0 && weights[k] == 0 {
-			weights[slices.Index(weights, slices.Max(weights))]--
-			weights[k]++
-		}
-	}
-	return weights
 }
 
 // weightPatch sets weights in rules that keep all else: a merge patch has lists as a whole.
