@@ -41,6 +41,7 @@ var layers = []layer{
 	{folder: "internal/document", may: []string{"internal/parallel"}},
 	{folder: "internal/exact"},
 	{folder: "internal/plot"},
+	{folder: "internal/protodoc"},
 	{folder: "internal/instance", may: []string{"optimizer"}},
 	{folder: "internal/message", may: slices.Concat(pure, []string{"internal/document", "proto/poolwright/v1"})},
 

@@ -20,15 +20,6 @@ type OverlayFleet struct {
 // is of type [Violations] and names every mistake.
 func Overlay(m *poolwrightv1.Overlay) (OverlayFleet, error) {
 	t := translation{violations: validate(overlayValidator, m)}
-	f := t.overlay(m)
-	if len(t.violations) > 0 {
-		return OverlayFleet{}, t.violations.sorted()
-	}
-	return f, nil
-}
-
-// overlay checks what a schema can't say.
-func (t *translation) overlay(m *poolwrightv1.Overlay) OverlayFleet {
 	f := planner.Fleet{Objective: objective(m.GetObjective()), Control: t.control(m.GetControl())}
 	for i, p := range m.GetPools() {
 		f.Pools = append(f.Pools, t.pool(p, element("pools", i)))
@@ -47,7 +38,10 @@ func (t *translation) overlay(m *poolwrightv1.Overlay) OverlayFleet {
 	}
 	t.overlayDefaults(m)
 	t.uniqueEntries(m)
-	return OverlayFleet{Pools: f.Pools, Objective: f.Objective, Control: f.Control}
+	if len(t.violations) > 0 {
+		return OverlayFleet{}, t.violations.sorted()
+	}
+	return OverlayFleet{Pools: f.Pools, Objective: f.Objective, Control: f.Control}, nil
 }
 
 // ReplicaOverlay checks an entry that stands by itself. The error is of type [Violations].
@@ -62,15 +56,6 @@ func WorkloadOverlay(m *poolwrightv1.WorkloadOverlay) error {
 	t := translation{violations: validate(overlayValidator, m)}
 	t.workloadOverlay(m, "")
 	return t.violations.sorted().err()
-}
-
-// within puts violations under the path of what contains them.
-func (t *translation) within(path string, check func(*Violations)) {
-	var v Violations
-	check(&v)
-	for _, x := range v {
-		t.violations.add(join(path, x.Path), "%s", x.Message)
-	}
 }
 
 // accelerators checks that a name means one accelerator.
@@ -97,7 +82,11 @@ func (t *translation) accelerators(ms []*poolwrightv1.AcceleratorOverlay) {
 			t.violations.add(path+".device.count", "it is that of the devices of a replica")
 		}
 		var f Facts
-		t.within(path, func(v *Violations) { f.device(deviceOf(m.GetName(), m), poolwrightv1.ModelFacts_BF16, v) })
+		var found Violations
+		f.device(deviceOf(m.GetName(), m), poolwrightv1.ModelFacts_BF16, &found)
+		for _, v := range found {
+			t.violations.add(join(path, v.Path), "%s", v.Message)
+		}
 	}
 }
 

@@ -94,9 +94,6 @@ workloads[3].metrics.engine: must be in list [llamacpp, sglang, tensorrt-llm, tg
 workloads[3].metrics.port: must be greater than or equal to 1 and less than or equal to 65535
 workloads[4]: it is for the same as workloads[3]
 workloads[4].load.shapes: the shares sum to 0.5, not to 1`)
-	config := &poolwrightv1.Config{Metrics: &poolwrightv1.Metrics{Url: "http://prometheus"}, Fleet: m}
-	require.ErrorContains(t, message.Config(config), "fleet.workloads[3].metrics.port: must")
-	require.ErrorContains(t, message.Config(config), "\nfleet.workloads[4]: it is for")
 }
 
 // Merging takes over every field, and only those that are open.

@@ -31,16 +31,10 @@ func Request(m proto.Message) error {
 	return validate(requestValidator, m).sorted().err()
 }
 
-// Config checks the configuration of the loop over a cluster by the rules of the schema,
-// and what it says of the fleet. The error is of type [Violations].
+// Config checks the configuration of the loop over a cluster by the rules of the schema.
+// The error is of type [Violations].
 func Config(m *poolwrightv1.Config) error {
-	t := translation{violations: validate(configValidator, m)}
-	t.within("fleet", func(v *Violations) {
-		var fleet translation
-		fleet.overlay(m.GetFleet())
-		*v = fleet.violations
-	})
-	return t.violations.sorted().err()
+	return validate(configValidator, m).sorted().err()
 }
 
 // newValidator returns what builds a validator at its first use.

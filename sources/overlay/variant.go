@@ -24,14 +24,18 @@ func (c *completion) variant(w *resource.Workload, v *resource.Variant, annotate
 		v.MinReplicas, v.MaxReplicas = 0, optimizer.Bound{Limited: true}
 	}
 	bounds(v.MinReplicas, &v.MaxReplicas, v.Name, notes)
-	c.perform(w, v, notes)
-	if v.DevicesPerReplica == 0 {
+	if v.DevicesPerReplica < 1 || v.DevicesPerReplica > mostDevices {
 		v.DevicesPerReplica, v.Replica, v.Capacity = 1, nil, 0
 		notes.add(DevicesUnknown, "nothing says how many devices a replica of %s occupies: it counts as one, and is not scaled", v.Name)
+	} else {
+		c.perform(w, v, notes)
 	}
 	v.NodesPerReplica = min(v.NodesPerReplica, v.DevicesPerReplica)
 	return true
 }
+
+// mostDevices of a replica are believed.
+const mostDevices = 1_000_000
 
 // perform sees to it that what is known of a replica can be used: a profile, measured or
 // estimated, that is in its range, or a capacity. Else nothing is known.
@@ -66,7 +70,7 @@ func (c *completion) check(r queueing.Replica) error {
 
 // estimate sets the profile that follows from facts; false where they are not known.
 func (c *completion) estimate(w *resource.Workload, v *resource.Variant, r *queueing.Replica, notes *conditions) bool {
-	if v.DevicesPerReplica == 0 || r.Model != queueing.ContinuousBatching {
+	if r.Model != queueing.ContinuousBatching {
 		return false
 	}
 	for model := range c.models.matching(w.Model) {
