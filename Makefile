@@ -5,7 +5,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-MODULES := . benchmarks test/controlplane tools tools/lint
+MODULES := . benchmarks test/controlplane test/keda tools tools/lint
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 FUZZTIME ?= 1m
 
@@ -64,13 +64,13 @@ test: setup ## run every check and every test
 
 .PHONY: format
 format: $(TOOLS)/.done ## check the format of Go and .proto files
-	@bad=$$(git ls-files -co --exclude-standard '*.go' | grep -v '\.pb\.\(gw\.\)\?go$$' | xargs gofumpt -l); \
+	@bad=$$(git ls-files -co --exclude-standard '*.go' | grep -v -e '\.pb\.\(gw\.\)\?go$$' -e '^test/keda/scalers/' | xargs gofumpt -l); \
 	if [[ -n $$bad ]]; then echo "not formatted, run 'make format-fix':"; echo "$$bad"; exit 1; fi
 	buf format --diff --exit-code proto
 
 .PHONY: format-fix
 format-fix: $(TOOLS)/.done ## format Go and .proto files
-	git ls-files -co --exclude-standard '*.go' | grep -v '\.pb\.\(gw\.\)\?go$$' | xargs gofumpt -w
+	git ls-files -co --exclude-standard '*.go' | grep -v -e '\.pb\.\(gw\.\)\?go$$' -e '^test/keda/scalers/' | xargs gofumpt -w
 	buf format --write proto
 
 .PHONY: lint
@@ -78,6 +78,7 @@ lint: $(TOOLS)/.done $(LINT)/.done ## run go vet, golangci-lint and buf lint
 	buf lint
 	CGO_ENABLED=0 go vet -tags e2e ./...
 	go -C tools vet ./...
+	CGO_ENABLED=0 go -C test/keda vet . ./scaler
 	CGO_ENABLED=0 go -C benchmarks vet -tags peers ./...
 	CGO_ENABLED=0 golangci-lint run --build-tags e2e ./...
 	cd benchmarks && CGO_ENABLED=0 golangci-lint run --build-tags peers ./...
@@ -115,6 +116,7 @@ test-unit: setup-prometheus ## run the tests of both builds, with the race detec
 	  set -x; $(RACE) go test -race ./...; \
 	fi
 	CGO_ENABLED=0 go -C benchmarks test -p 1 ./...
+	CGO_ENABLED=0 go -C test/keda test .
 
 # 200 take about two minutes of one core.
 INSTANCES ?= 100

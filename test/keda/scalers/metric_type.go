@@ -1,0 +1,4 @@
+package scalers
+
+// externalMetricType is declared in azure_queue_scaler.go of KEDA.
+const externalMetricType = "External"
