@@ -112,22 +112,36 @@ func newServe() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Answer gRPC and REST, and keep planning a fleet",
-		Long: `Answer gRPC and REST, and keep planning a simulated fleet whose demand follows a
-day's curve. Without --fleet the fleet is a built-in one: three models on pools
-of H100 and A100. Arrival rates in the file are the peaks of the day.`,
+		Long: `Answer gRPC and REST, and keep planning a fleet.
+
+With --config the fleet is that of a Kubernetes cluster: workloads are read from
+its objects, demand from Prometheus, and what is decided is written to scale
+subresources, as far as each workload's mode says. The file is read again when it
+changes.
+
+Otherwise the fleet is simulated, with demand that follows a day's curve: that of
+--fleet, whose arrival rates are the peaks of the day, or a built-in one: three
+models on pools of H100 and A100.`,
 		Example: `  poolwright serve
   poolwright serve --fleet examples/tight-priorities.yaml --speed 600
-  poolwright serve --ledger ledger.jsonl`,
+  poolwright serve --ledger ledger.jsonl
+  poolwright serve --config poolwright.yaml`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
+			for _, simulated := range []string{"fleet", "interval", "speed"} {
+				if config.Cluster != "" && c.Flags().Changed(simulated) {
+					return &usageError{fmt.Errorf("--%s is for a simulated fleet, and --config for that of a cluster", simulated)}
+				}
+			}
 			return app.Serve(c.Context(), config, c.InOrStdin(), c.OutOrStdout())
 		},
 	}
-	c.Flags().StringVar(&config.Fleet, "fleet", "", "fleet file in YAML or JSON, or - for standard input (default: the built-in fleet)")
+	c.Flags().StringVar(&config.Cluster, "config", "", "configuration in YAML or JSON of the loop over a Kubernetes cluster")
+	c.Flags().StringVar(&config.Simulation.Fleet, "fleet", "", "fleet file in YAML or JSON, or - for standard input (default: the built-in fleet)")
 	c.Flags().StringVar(&config.GRPCAddress, "grpc-address", "127.0.0.1:9090", "address for gRPC")
 	c.Flags().StringVar(&config.HTTPAddress, "http-address", "127.0.0.1:8080", "address for REST, metrics and health")
-	c.Flags().DurationVar(&config.Interval, "interval", 5*time.Second, "time between plans")
-	c.Flags().Float64Var(&config.Speed, "speed", 120, "simulated seconds per second")
+	c.Flags().DurationVar(&config.Simulation.Interval, "interval", 5*time.Second, "time between plans of a simulated fleet")
+	c.Flags().Float64Var(&config.Simulation.Speed, "speed", 120, "simulated seconds per second")
 	c.Flags().StringVar(&config.Ledger, "ledger", "", "file to keep decisions in, for replay; older files get .1, .2, … (default: none)")
 	addEngine(c, &config.Engine)
 	return c

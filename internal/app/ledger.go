@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 
 	"github.com/poolwright/poolwright/controller/ledger"
@@ -14,14 +13,14 @@ func origin(engine string) ledger.Origin {
 }
 
 // openLedger continues the ledger of serve, or begins one. It returns the sequence number
-// of the last entry, and says what a crash left behind.
-func openLedger(c ServeConfig, out io.Writer) (*ledger.Writer, uint64, error) {
+// of the last entry, and says what a crash left behind, if anything.
+func openLedger(c ServeConfig) (w *ledger.Writer, sequence uint64, torn string, err error) {
 	w, found, err := ledger.Open(ledger.Config{Path: c.Ledger, Origin: origin(c.Engine)})
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, "", err
 	}
 	if found.Torn != nil {
-		_, err = fmt.Fprintf(out, "%s: %s; cut off\n", found.Torn.Position, found.Torn.Reason)
+		torn = fmt.Sprintf("%s: %s; cut off", found.Torn.Position, found.Torn.Reason)
 	}
-	return w, found.Sequence, err
+	return w, found.Sequence, torn, nil
 }

@@ -1,0 +1,275 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"reflect"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/klog/v2"
+
+	"github.com/poolwright/poolwright/actuator"
+	"github.com/poolwright/poolwright/config"
+	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/controller/ledger"
+	"github.com/poolwright/poolwright/internal/election"
+	"github.com/poolwright/poolwright/internal/kube"
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/metrics"
+	"github.com/poolwright/poolwright/planner"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+	"github.com/poolwright/poolwright/sources/cluster"
+	"github.com/poolwright/poolwright/sources/kthena"
+	"github.com/poolwright/poolwright/sources/llmaz"
+	"github.com/poolwright/poolwright/sources/llmd"
+	"github.com/poolwright/poolwright/sources/overlay"
+	"github.com/poolwright/poolwright/sources/plain"
+)
+
+// clusterLoop runs the controller over a cluster while this process leads, and logs what
+// it does. One that does not lead watches the cluster, so that it can take over at once.
+type clusterLoop struct {
+	settings *settings
+	planner  *planner.Planner
+	people   view
+	client   *kube.Client
+	// namespace is where the Lease is unless the configuration says otherwise.
+	namespace string
+	watch     *cluster.Watch
+	catalog   *cluster.Catalog
+	actuator  *actuator.Actuator
+	metrics   *loopMetrics
+	ledger    *ledger.Writer // nil where none is kept
+	// sequence is the number of the last entry, of this process or of the ledger.
+	sequence uint64
+	log      *slog.Logger
+}
+
+func newClusterLoop(c ServeConfig, p *planner.Planner, people view, registry *prometheus.Registry, out io.Writer) (*clusterLoop, error) {
+	settings, err := newSettings(c.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	declared := settings.config.Cluster
+	rest, namespace, err := kube.Load(declared.Kube)
+	if err != nil {
+		return nil, err
+	}
+	client, err := kube.New(rest)
+	if err != nil {
+		return nil, err
+	}
+	read := readers(&declared)
+	watch := cluster.NewWatch(cluster.WatchConfig{
+		Client: client.Dynamic, Mapper: client.Mapper, Kinds: cluster.Kinds(read), Namespaces: declared.Namespaces,
+	})
+	catalog := cluster.New(cluster.Config{
+		Watch: watch, Readers: read, Overlay: func() *overlay.Overlay { return settings.config.Overlay },
+	})
+	l := &clusterLoop{
+		settings: settings, planner: p, people: people, client: client, namespace: namespace,
+		watch: watch, catalog: catalog, actuator: actuator.New(actuator.Config{Client: client, Targets: catalog}),
+		metrics: newLoopMetrics(registry), log: slog.New(slog.NewTextHandler(out, nil)),
+	}
+	klog.SetSlogLogger(l.log)
+	if c.Ledger != "" {
+		var torn string
+		if l.ledger, l.sequence, torn, err = openLedger(c); err != nil {
+			return nil, err
+		}
+		if torn != "" {
+			l.log.Warn("the ledger was cut off", "where", torn)
+		}
+	}
+	return l, nil
+}
+
+func readers(c *config.Cluster) []resource.Reader {
+	var all []resource.Reader
+	for _, source := range c.Sources {
+		switch source {
+		case poolwrightv1.Cluster_LLMD:
+			all = append(all, llmd.NewReader(c.LLMD))
+		case poolwrightv1.Cluster_KTHENA:
+			all = append(all, kthena.Reader{})
+		case poolwrightv1.Cluster_LLMAZ:
+			all = append(all, llmaz.Reader{})
+		case poolwrightv1.Cluster_PLAIN:
+			all = append(all, plain.Reader{})
+		}
+	}
+	return all
+}
+
+// scalerTTL is a few cycles.
+func (l *clusterLoop) scalerTTL() time.Duration { return scalerCycles * l.settings.config.Cycle }
+
+// scalerCycles without a decision are taken for an outage by the external scaler.
+const scalerCycles = 8
+
+func (l *clusterLoop) close() error {
+	if l.ledger == nil {
+		return nil
+	}
+	return l.ledger.Close()
+}
+
+func (l *clusterLoop) listening(grpc, http net.Addr) {
+	l.log.Info("listening", "grpc", grpc, "http", http)
+}
+
+func (l *clusterLoop) run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		l.watch.Run(ctx)
+		return nil
+	})
+	group.Go(func() error {
+		e := l.settings.config.Cluster.Election
+		if e.Disabled {
+			return l.lead(ctx, nil)
+		}
+		if e.Config.Namespace == "" {
+			e.Config.Namespace = l.namespace
+		}
+		e.Config.Changed = func(leader string, self bool) { l.log.Info("a leader was elected", "leader", leader, "self", self) }
+		return election.Run(ctx, l.client.Typed, e.Config, l.lead)
+	})
+	return group.Wait()
+}
+
+// lead plans until ctx ends, which it does with the lease. Whoever begins to lead remembers
+// nothing of what another one has decided; policies take nothing away until they have
+// seen a whole window.
+func (l *clusterLoop) lead(ctx context.Context, mandate *election.Mandate) error {
+	t := &term{clusterLoop: l, mandate: mandate}
+	if err := t.observe(); err != nil {
+		return err
+	}
+	config := controller.Config{
+		Planner: l.planner, Catalog: l.catalog, Observer: t, Actuator: t, History: l.people.History, Pauses: l.people.Pauses,
+		Sequence: l.sequence,
+	}
+	if l.ledger != nil {
+		config.Ledger = l.ledger
+	}
+	t.cycle = cycle{controller.New(config), l.metrics}
+	every := l.settings.config.Cycle
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		t.run(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		t.follow()
+		if now := l.settings.config.Cycle; now != every {
+			every = now
+			ticker.Reset(every)
+		}
+	}
+}
+
+// term is the time of a leader, to whose controller it is observer and actuator.
+type term struct {
+	*clusterLoop
+	mandate  *election.Mandate
+	cycle    cycle
+	observed metrics.Config
+	observer *metrics.Observer
+}
+
+// observe observes from now on as the configuration says.
+func (t *term) observe() error {
+	config := t.settings.config.Metrics
+	if t.observer != nil && reflect.DeepEqual(config, t.observed) {
+		return nil
+	}
+	observer, err := metrics.New(config, t.series, nil, t.queried)
+	if err != nil {
+		return err
+	}
+	t.observed, t.observer = config, observer
+	return nil
+}
+
+// follow takes over what has changed in the configuration.
+func (t *term) follow() {
+	changed, err := t.settings.follow()
+	if changed {
+		err = errors.Join(err, t.observe())
+		t.log.Info("the configuration has changed")
+	}
+	if err != nil {
+		t.log.Error("not all of the configuration counts", "error", err)
+	}
+}
+
+// run runs one cycle.
+func (t *term) run(ctx context.Context) {
+	entry, err := t.cycle.run(ctx, time.Now(), t.settings.config.Overlay.Fleet.Objective)
+	if err != nil {
+		t.log.Error("the cycle failed", "error", err)
+		return
+	}
+	t.sequence = entry.Sequence
+	t.report(&entry)
+}
+
+// report logs a cycle.
+func (t *term) report(e *controller.Entry) {
+	d := &e.Decision
+	t.log.Info("decided", "sequence", e.Sequence, "workloads", len(d.Plans), "changes", len(d.Changes), "pricePerHour", d.PricePerHour)
+	for _, c := range d.Changes {
+		t.log.Info("change", "sequence", e.Sequence, "workload", c.Workload, "variant", c.Variant, "from", c.From, "to", c.To, "goal", c.Goal, "reason", c.Reason)
+	}
+	for _, dropped := range e.Dropped {
+		c := dropped.Change
+		t.log.Warn("change dropped", "sequence", e.Sequence, "workload", c.Workload, "variant", c.Variant, "from", c.From, "to", c.To, "reason", dropped.Reason)
+	}
+	if e.Failure != "" {
+		t.log.Error("not all was done", "sequence", e.Sequence, "error", e.Failure)
+	}
+}
+
+// queried is told how the queries of a cycle went.
+func (t *term) queried(r metrics.Report) {
+	for _, warning := range r.Warnings {
+		t.log.Warn("metrics", "warning", warning)
+	}
+}
+
+// Observe implements [controller.Observer].
+func (t *term) Observe(ctx context.Context, fleet planner.Fleet) ([]planner.Observation, error) {
+	return t.observer.Observe(ctx, fleet)
+}
+
+// Apply implements [controller.Actuator]: nothing is written without a valid mandate.
+func (t *term) Apply(ctx context.Context, changes []planner.Change) []error {
+	if err := t.mandate.Valid(); err != nil {
+		errs := make([]error, len(changes))
+		for i := range errs {
+			errs[i] = fmt.Errorf("not written: %w", err)
+		}
+		return errs
+	}
+	return t.actuator.Apply(ctx, changes)
+}
+
+// series says where the metrics of a workload are, as the catalog found it.
+func (t *term) series(w *planner.Workload) metrics.Series {
+	s, _ := t.catalog.Series(w.QualifiedName())
+	series := metrics.Series{Engine: metrics.Engine(s.Engine), Selector: s.Selector, ModelLabel: s.ModelLabel}
+	if g := s.Gateway; g != nil {
+		series.Gateway = &metrics.Gateway{Selector: g.Selector, ModelLabel: g.ModelLabel}
+	}
+	return series
+}

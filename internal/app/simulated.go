@@ -1,0 +1,216 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/controller/ledger"
+	"github.com/poolwright/poolwright/examples"
+	"github.com/poolwright/poolwright/internal/message"
+	"github.com/poolwright/poolwright/planner"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+	"github.com/poolwright/poolwright/simulation"
+	"github.com/poolwright/poolwright/sources"
+)
+
+// SimulationConfig is the fleet that Serve plans where there is no cluster.
+type SimulationConfig struct {
+	// Fleet is a file, "-" standard input; empty = the built-in fleet.
+	Fleet string
+	// Interval between plans, > 0.
+	Interval time.Duration
+	// Speed is simulated seconds per second, > 0.
+	Speed float64
+}
+
+// validate reports every setting that makes no sense.
+func (c *SimulationConfig) validate() error {
+	var v message.Violations
+	if c.Interval <= 0 {
+		v = append(v, message.Violation{Path: "--interval", Message: fmt.Sprintf("%s is not positive", c.Interval)})
+	}
+	if !(c.Speed > 0 && c.Speed <= 1e6) {
+		v = append(v, message.Violation{Path: "--speed", Message: fmt.Sprintf("%g is not in (0, 1e6]", c.Speed)})
+	}
+	if len(v) == 0 && c.Interval.Seconds()*c.Speed > mostStep.Seconds() {
+		v = append(v, message.Violation{
+			Path: "--speed", Message: fmt.Sprintf("%s at speed %g is more than a day between plans", c.Interval, c.Speed),
+		})
+	}
+	if len(v) > 0 {
+		return &InputError{v}
+	}
+	return nil
+}
+
+// mostStep is the longest simulated time between plans.
+const mostStep = 24 * time.Hour
+
+// step is the simulated time between plans, whatever cycle the fleet declares.
+func (c *SimulationConfig) step() time.Duration {
+	return time.Duration(float64(c.Interval) * c.Speed)
+}
+
+func (c *SimulationConfig) fleet(in io.Reader) (planner.Fleet, error) {
+	var m *poolwrightv1.Fleet
+	var err error
+	if c.Fleet == "" {
+		m, err = sources.ReadFleet(examples.Mix)
+	} else {
+		m, err = readFleet(c.Fleet, in)
+	}
+	if err != nil {
+		return planner.Fleet{}, &InputError{err}
+	}
+	return fleetOf(m)
+}
+
+// simulatedLoop runs the controller over a simulated fleet, and tells what it does.
+type simulatedLoop struct {
+	config    SimulationConfig
+	objective planner.Objective
+	fleet     *simulation.Fluid
+	cycle     cycle
+	ledger    *ledger.Writer // nil where none is kept
+	out       io.Writer
+	urls      string
+}
+
+// demoMorning is the time of the simulated day at which serve starts.
+const demoMorning = 8 * time.Hour
+
+func newSimulatedLoop(c ServeConfig, p *planner.Planner, people view, registry *prometheus.Registry, in io.Reader, out io.Writer) (*simulatedLoop, error) {
+	if err := c.Simulation.validate(); err != nil {
+		return nil, err
+	}
+	fleet, err := c.Simulation.fleet(in)
+	if err != nil {
+		return nil, err
+	}
+	curves := make([]simulation.Curve, len(fleet.Workloads))
+	for i := range curves {
+		// Peaks two hours apart, so that workloads hand devices over to one another.
+		curves[i] = simulation.Curve{Trough: 0.25, Peak: 14*time.Hour + time.Duration(i%6)*2*time.Hour}
+	}
+	fleet.Control.Cycle = c.Simulation.step()
+	now := time.Now().UTC().Truncate(24 * time.Hour).Add(demoMorning)
+	fluid, err := simulation.NewFluid(fleet, curves, now)
+	if err != nil {
+		return nil, err
+	}
+	l := &simulatedLoop{config: c.Simulation, objective: fleet.Objective, fleet: fluid, out: out}
+	config := controller.Config{
+		Planner: p, Catalog: fluid, Observer: fluid, Actuator: fluid, History: people.History, Pauses: people.Pauses,
+	}
+	if c.Ledger != "" {
+		var torn string
+		if l.ledger, config.Sequence, torn, err = openLedger(c); err != nil {
+			return nil, err
+		}
+		config.Ledger = l.ledger
+		if torn != "" {
+			if _, err := fmt.Fprintln(out, torn); err != nil {
+				return nil, err
+			}
+		}
+	}
+	l.cycle = cycle{controller.New(config), newLoopMetrics(registry)}
+	return l, nil
+}
+
+// scalerTTL is any age: the clock of the simulation is not the system's.
+func (l *simulatedLoop) scalerTTL() time.Duration { return -1 }
+
+func (l *simulatedLoop) close() error {
+	if l.ledger == nil {
+		return nil
+	}
+	return l.ledger.Close()
+}
+
+func (l *simulatedLoop) listening(grpc, http net.Addr) {
+	l.urls = fmt.Sprintf("REST     http://%[1]s/v1/optimize, /v1/decisions (OpenAPI at http://%[1]s/openapi.json)\nmetrics  http://%[1]s/metrics\ngRPC     %[2]s",
+		http, grpc)
+}
+
+func (l *simulatedLoop) run(ctx context.Context) error {
+	if err := l.first(ctx); err != nil {
+		return err
+	}
+	ticker := time.NewTicker(l.config.Interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		if err := l.fleet.Advance(l.fleet.Now().Add(l.config.step())); err != nil {
+			return err
+		}
+		entry, err := l.tick(ctx)
+		if err != nil {
+			err = l.complain(err)
+		} else {
+			err = l.report(&entry)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (l *simulatedLoop) tick(ctx context.Context) (controller.Entry, error) {
+	return l.cycle.run(ctx, l.fleet.Now(), l.objective)
+}
+
+// complain prints why a cycle failed; the next one starts afresh.
+func (l *simulatedLoop) complain(failure error) error {
+	_, err := fmt.Fprintf(l.out, "%s  %v\n", l.fleet.Now().Format("15:04"), failure)
+	return err
+}
+
+// first makes the first plan and prints it as a table.
+func (l *simulatedLoop) first(ctx context.Context) error {
+	entry, err := l.tick(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(l.out, "Plan for %s of a simulated day:\n\n", l.fleet.Now().Format("15:04")); err != nil {
+		return err
+	}
+	if err := writeTable(l.out, message.Plan(&entry.Decision)); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(l.out, "\n%s\n\nPlanning again every %s; each time %.4g minutes of the simulated day have passed. Changes:\n",
+		l.urls, l.config.Interval, l.config.step().Minutes())
+	return err
+}
+
+// report prints what a cycle changes, a line each, and nothing without changes.
+func (l *simulatedLoop) report(e *controller.Entry) error {
+	if e.Failure != "" {
+		if err := l.complain(errors.New(e.Failure)); err != nil {
+			return err
+		}
+	}
+	if len(e.Decision.Changes) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintf(l.out, "%s  %s\n", l.fleet.Now().Format("15:04"), summary(message.Plan(&e.Decision))); err != nil {
+		return err
+	}
+	for _, c := range e.Decision.Changes {
+		if _, err := fmt.Fprintf(l.out, "       %s %s: %d → %d\n", c.Workload, c.Variant, c.From, c.To); err != nil {
+			return err
+		}
+	}
+	return nil
+}
