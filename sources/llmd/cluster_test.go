@@ -49,11 +49,36 @@ type seen struct {
 	paused, dropped                   bool
 }
 
-// cycle reads, plans, changes replicas and writes back, and says what was written.
+// cycle reads, plans, writes back and changes replicas, and says what was written.
 func (c *cluster) cycle(s seen) string {
 	c.t.Helper()
 	workloads, _ := c.reader.Read(c.view)
-	fleet := c.fleet(workloads, &s)
+	outcomes, changes := c.decide(workloads, &s)
+	var lines []string
+	for _, change := range changes {
+		lines = append(lines, fmt.Sprintf("%s %s: %d -> %d", change.Target.Kind, change.Target.Name, change.From, change.To))
+	}
+	for i := range workloads {
+		for _, patch := range c.reader.Patches(c.view, &workloads[i], &outcomes[i]) {
+			require.Equal(c.t, "status", patch.Subresource)
+			lines = append(lines, fmt.Sprintf("%v status", patch.Object))
+			lines = append(lines, printStatus(patch.Merge["status"].(map[string]any))...)
+			c.view.Apply(c.t, patch)
+		}
+		require.Empty(c.t, c.reader.Patches(c.view, &workloads[i], &outcomes[i]), "all is written already")
+	}
+	c.scale(workloads, changes)
+	c.now = c.now.Add(planner.DefaultCycle)
+	if len(lines) == 0 {
+		return "nothing is written\n"
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// decide returns what becomes of each workload, and all changes.
+func (c *cluster) decide(workloads []resource.Workload, s *seen) ([]resource.Outcome, []planner.Change) {
+	c.t.Helper()
+	fleet := c.fleet(workloads, s)
 	snapshot := planner.Snapshot{Now: c.now, Fleet: fleet, Observations: []planner.Observation{}}
 	for i := range fleet.Workloads {
 		snapshot.Observations = append(snapshot.Observations, s.observe(&fleet.Workloads[i]))
@@ -61,23 +86,26 @@ func (c *cluster) cycle(s seen) string {
 			snapshot.Paused = append(snapshot.Paused, planner.Pause{Workload: fleet.Workloads[i].QualifiedName(), Reason: "by hand"})
 		}
 	}
-	decision, memory, err := planner.New(lp.Simplex()).Plan(snapshot, c.memory, nil)
+	d, memory, err := planner.New(lp.Simplex()).Plan(snapshot, c.memory, nil)
 	require.NoError(c.t, err)
 	c.memory = memory
-	var lines []string
 	if s.dropped {
-		decision.Changes = nil
+		d.Changes = nil
 	}
-	for _, change := range decision.Changes {
-		lines = append(lines, fmt.Sprintf("%s %s: %d -> %d", change.Target.Kind, change.Target.Name, change.From, change.To))
+	outcomes := make([]resource.Outcome, len(workloads))
+	for i := range workloads {
+		o := &outcomes[i]
+		*o = resource.Outcome{
+			Now: c.now, Fleet: &d.Fleet, Workload: &d.Fleet.Workloads[i], Plan: &d.Plans[i], Observation: &snapshot.Observations[i],
+			Conditions: slices.Concat(workloads[i].Conditions, conditions(d.Plans[i].Conditions)),
+		}
+		for _, change := range d.Changes {
+			if change.Workload == workloads[i].QualifiedName() {
+				o.Changes = append(o.Changes, change)
+			}
+		}
 	}
-	lines = append(lines, c.writeBack(workloads, &decision, snapshot.Observations)...)
-	c.scale(workloads, decision.Changes)
-	c.now = c.now.Add(planner.DefaultCycle)
-	if len(lines) == 0 {
-		return "nothing is written\n"
-	}
-	return strings.Join(lines, "\n") + "\n"
+	return outcomes, d.Changes
 }
 
 // fleet is what a catalog makes of the workloads: variants get the pools of their
@@ -124,30 +152,6 @@ func (s *seen) observe(w *planner.Workload) planner.Observation {
 		}
 	}
 	return o
-}
-
-// writeBack applies all patches, and checks that nothing is left to be written then.
-func (c *cluster) writeBack(workloads []resource.Workload, d *planner.Decision, observations []planner.Observation) []string {
-	var lines []string
-	for i := range workloads {
-		o := &resource.Outcome{
-			Now: c.now, Fleet: &d.Fleet, Workload: &d.Fleet.Workloads[i], Plan: &d.Plans[i], Observation: &observations[i],
-			Conditions: slices.Concat(workloads[i].Conditions, conditions(d.Plans[i].Conditions)),
-		}
-		for _, change := range d.Changes {
-			if change.Workload == workloads[i].QualifiedName() {
-				o.Changes = append(o.Changes, change)
-			}
-		}
-		for _, patch := range c.reader.Patches(c.view, &workloads[i], o) {
-			require.Equal(c.t, "status", patch.Subresource)
-			lines = append(lines, fmt.Sprintf("%v status", patch.Object))
-			lines = append(lines, printStatus(patch.Merge["status"].(map[string]any))...)
-			c.view.Apply(c.t, patch)
-		}
-		require.Empty(c.t, c.reader.Patches(c.view, &workloads[i], o), "all is written already")
-	}
-	return lines
 }
 
 // printStatus has a line for each field and each condition.

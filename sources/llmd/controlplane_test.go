@@ -1,0 +1,171 @@
+//go:build e2e && linux
+
+package llmd_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/poolwright/poolwright/internal/controlplane"
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/internal/resource/resourcetest"
+	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/planner"
+	"github.com/poolwright/poolwright/sources/llmd"
+)
+
+// apiServer is a real API server with our definition and the examples.
+type apiServer struct {
+	*controlplane.ControlPlane
+	t *testing.T
+}
+
+func newServer(t *testing.T) *apiServer {
+	t.Helper()
+	s := &apiServer{controlplane.New(t, controlplane.Config{}), t}
+	require.NoError(t, s.AddNodes(t.Context(),
+		controlplane.GPUNode("a100-0", "NVIDIA-A100-PCIE-80GB", 8),
+		controlplane.GPUNode("h100-0", "NVIDIA-H100-80GB-HBM3", 8),
+		controlplane.GPUNode("l40s-0", "NVIDIA-L40S", 8),
+	))
+	s.kubectl("apply", "--server-side", "-f", "../../"+definition)
+	s.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd/variantautoscalings.llmd.ai")
+	for _, name := range []string{"config", "flat", "perfparms", "targetref"} {
+		s.kubectl("apply", "--server-side", "-f", "../../examples/cluster/llmd/"+name+".yaml")
+	}
+	return s
+}
+
+func (s *apiServer) kubectl(arguments ...string) string {
+	s.t.Helper()
+	out, err := s.Kubectl(s.t.Context(), arguments...)
+	require.NoError(s.t, err)
+	return out
+}
+
+// view is all objects that are read, of the kinds that are installed.
+func (s *apiServer) view() *resourcetest.View {
+	s.t.Helper()
+	var texts []string
+	for _, kind := range llmd.NewReader(llmd.Config{}).Kinds() {
+		if kind.Kind == "LeaderWorkerSet" {
+			continue
+		}
+		var list struct{ Items []json.RawMessage }
+		text := s.kubectl("get", strings.TrimSuffix(kind.Kind+"."+kind.Group, "."), "-A", "-o", "json")
+		require.NoError(s.t, json.Unmarshal([]byte(text), &list))
+		for _, item := range list.Items {
+			texts = append(texts, string(item))
+		}
+	}
+	return resourcetest.New(s.t, texts...)
+}
+
+// write writes a patch as the loop does: of the version that was read.
+func (s *apiServer) write(p resource.Patch) error {
+	s.t.Helper()
+	body, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"resourceVersion": p.ResourceVersion}, "status": p.Merge["status"],
+	})
+	require.NoError(s.t, err)
+	_, err = dynamic.NewForConfigOrDie(s.Admin()).
+		Resource(schema.GroupVersionResource{Group: "llmd.ai", Version: "v1alpha1", Resource: "variantautoscalings"}).
+		Namespace(p.Object.Namespace).Patch(s.t.Context(), p.Object.Name, types.MergePatchType, body, metav1.PatchOptions{}, p.Subresource)
+	return err
+}
+
+// patches are those of all workloads after a cycle at a time.
+func (s *apiServer) patches(now time.Time, rate float64) []resource.Patch {
+	s.t.Helper()
+	c := newCluster(s.t)
+	c.now = now
+	for _, accelerator := range []string{"A100", "MI300X", "G2", "H100", "L40S"} {
+		c.addPool(accelerator, 10, 32)
+	}
+	c.pools[2].Capacity = optimizer.Bound{Limited: true}
+	c.capacities["qwen-h100/H100"], c.capacities["qwen-l40s/L40S"] = 4, 1.5
+	view := s.view()
+	workloads, skipped := c.reader.Read(view)
+	require.Empty(s.t, skipped)
+	require.Len(s.t, workloads, 3)
+	outcomes, _ := c.decide(workloads, &seen{state: planner.Fresh, rate: rate, in: 512, out: 128, itl: 21, ttft: 90, waiting: 0.1})
+	var patches []resource.Patch
+	for i := range workloads {
+		patches = append(patches, c.reader.Patches(view, &workloads[i], &outcomes[i])...)
+	}
+	return patches
+}
+
+func TestOnAPIServer(t *testing.T) {
+	s := newServer(t)
+	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+
+	t.Run("the status is accepted", func(t *testing.T) {
+		s.t = t
+		patches := s.patches(start, 2)
+		require.Len(t, patches, 4)
+		for _, p := range patches {
+			require.NoError(t, s.write(p))
+		}
+		assert.Empty(t, s.patches(start.Add(time.Minute), 2), "all is written already")
+		assert.ErrorContains(t, s.write(patches[0]), "the object has been modified", "it is not what was read")
+	})
+
+	t.Run("the columns are shown", func(t *testing.T) {
+		s.t = t
+		columns := strings.Fields(s.kubectl("get", "va", "-A", "--no-headers"))
+		assert.Equal(t, []string{"llm-d-inference", "llama-8b", "llama-3.1-8b", "A100", "2", "A100", "2", "true", "True"}, columns[:9])
+		wide := strings.Fields(s.kubectl("get", "va", "-n", "llm-d-sim", "-o", "wide"))
+		assert.Equal(t, []string{
+			"NAME", "MODEL", "ACCELERATOR", "REPLICAS", "WANTED", "OPTIMIZED", "APPLIED", "METRICS", "RATE", "ITL", "COST", "READY", "AGE",
+			"vllme-deployment", "default/default", "A100", "1", "MI300X", "1", "false", "True", "120.00", "21.00", "40.00", "True",
+		}, wide[:25])
+	})
+
+	t.Run("what breaks the rules is refused", func(t *testing.T) {
+		for patch, why := range map[string]string{
+			`{"spec": {"modelID": ""}}`:                        "spec.modelID",
+			`{"spec": {"modelProfile": null}}`:                 "modelProfile or scaleTargetRef is required",
+			`{"spec": {"modelProfile": {"accelerators": []}}}`: "should have at least 1 items",
+			`{"spec": {"modelProfile": {"accelerators": [{"acc": "A100", "accCount": 0, "alpha": "1", "maxBatchSize": 4}]}}}`:  "accCount",
+			`{"spec": {"modelProfile": {"accelerators": [{"acc": "A100", "accCount": 1, "alpha": "-1", "maxBatchSize": 4}]}}}`: "alpha",
+			`{"spec": {"minReplicas": 3, "maxReplicas": 2}}`:                                                                   "minReplicas must not be more than maxReplicas",
+		} {
+			out, err := s.Kubectl(t.Context(), "patch", "va", "vllme-deployment", "-n", "llm-d-sim", "--type=merge", "-p", patch)
+			require.Error(t, err, "accepted: %s", out)
+			assert.Contains(t, err.Error(), why)
+		}
+	})
+
+	t.Run("a definition without conditions is no reason to write for ever", func(t *testing.T) {
+		s.t = t
+		text, err := os.ReadFile("../../" + definition)
+		require.NoError(t, err)
+		first, _, found := strings.Cut(string(text), "              conditions:\n")
+		require.True(t, found, "conditions are the last of the status")
+		file := t.TempDir() + "/first.yaml"
+		require.NoError(t, os.WriteFile(file, []byte(first), 0o600))
+		s.kubectl("apply", "--server-side", "--force-conflicts", "-f", file)
+		s.kubectl("delete", "-f", "../../examples/cluster/llmd/flat.yaml", "--wait=true", "--timeout=60s")
+		s.kubectl("apply", "--server-side", "-f", "../../examples/cluster/llmd/flat.yaml")
+		require.Eventually(t, func() bool {
+			for _, p := range s.patches(start.Add(time.Minute), 2) {
+				require.NoError(t, s.write(p))
+			}
+			status := s.kubectl("get", "va", "vllme-deployment", "-n", "llm-d-sim", "-o", "jsonpath={.status}")
+			return strings.Contains(status, "desiredOptimizedAlloc") && !strings.Contains(status, "conditions")
+		}, 60*time.Second, 100*time.Millisecond)
+		assert.Empty(t, s.patches(start.Add(2*time.Minute), 2))
+		assert.Len(t, s.patches(start.Add(7*time.Minute), 2), 4, "after five minutes")
+	})
+}
