@@ -27,8 +27,7 @@ func (a *Actuator) Publish(ctx context.Context, patches []resource.Patch, events
 	b := &batch{Actuator: a}
 	errs := make([]error, len(patches))
 	a.each(len(patches), func(i int) { errs[i] = b.patch(ctx, &patches[i]) })
-	errs = append(errs, b.publishEvents(ctx, events)...)
-	return summary(errs)
+	return summary(slices.Concat(errs, b.publishEvents(ctx, events)))
 }
 
 // mostErrors are spelt out: when the API server is away they are all the same.

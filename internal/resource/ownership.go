@@ -277,7 +277,7 @@ func (o *Ownership) writer(target Reference) string {
 		if f.Subresource != "scale" || f.Time == nil || f.FieldsV1 == nil || o.now.Sub(f.Time.Time) > memoryOfWriters {
 			continue
 		}
-		if f.Manager == o.self.FieldManager || namedElsewhere(f.Manager) || !ownsReplicas(f.FieldsV1.Raw) {
+		if f.Manager == o.self.FieldManager || namedElsewhere(f.Manager) || !ownsReplicas(f.FieldsV1.GetRawBytes()) {
 			continue
 		}
 		return fmt.Sprintf("%s, which wrote the scale at %s", f.Manager, f.Time.UTC().Format(time.TimeOnly))
