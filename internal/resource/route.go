@@ -14,25 +14,17 @@ import (
 // WeightsAnnotation lets the weights of a route be written, where it is "true".
 const WeightsAnnotation = "poolwright.dev/weights"
 
-// Kinds of the Gateway API, of the backends of its routes and of what has pods.
+// Kinds of the Gateway API, and of the backends of its routes.
 var (
-	routeKind       = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}
-	serviceKind     = schema.GroupKind{Kind: "Service"}
-	poolKind        = schema.GroupKind{Group: "inference.networking.k8s.io", Kind: "InferencePool"}
-	oldPoolKind     = schema.GroupKind{Group: "inference.networking.x-k8s.io", Kind: "InferencePool"}
-	deploymentKind  = schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
-	groupSetKind    = schema.GroupKind{Group: "leaderworkerset.x-k8s.io", Kind: "LeaderWorkerSet"}
+	routeKind   = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}
+	serviceKind = schema.GroupKind{Kind: "Service"}
+	poolKind    = schema.GroupKind{Group: "inference.networking.k8s.io", Kind: "InferencePool"}
+	oldPoolKind = schema.GroupKind{Group: "inference.networking.x-k8s.io", Kind: "InferencePool"}
 )
 
 // RouteKinds are the kinds that [RoutePatches] looks at.
 func RouteKinds() []schema.GroupKind {
-	return append([]schema.GroupKind{routeKind, serviceKind, poolKind, oldPoolKind}, podKinds()...)
-}
-
-// podKinds have the template of the pods that traffic goes to.
-func podKinds() []schema.GroupKind {
-	return []schema.GroupKind{deploymentKind, statefulSetKind, groupSetKind}
+	return append([]schema.GroupKind{routeKind, serviceKind, poolKind, oldPoolKind}, ScaledKinds()...)
 }
 
 // RoutePatches returns what gives the backends of HTTPRoutes with the annotation
@@ -157,33 +149,23 @@ func (b *backends) variantPods() []labels.Set {
 		return b.pods
 	}
 	b.pods = make([]labels.Set, len(b.workload.Declared))
-	for _, kind := range podKinds() {
+	for _, kind := range ScaledKinds() {
 		for _, object := range b.view.List(kind) {
 			if object.GetNamespace() != b.workload.Namespace {
 				continue
+			}
+			scaled, err := ReadScaled(object)
+			if err != nil {
+				continue // whoever reads workloads complains of it
 			}
 			lineage := Lineage(b.view, ReferenceTo(object))
 			for j := range b.workload.Declared {
 				target := b.workload.Declared[j].Target.objectName()
 				if b.pods[j] == nil && slices.ContainsFunc(lineage, func(r Reference) bool { return r.objectName() == target }) {
-					b.pods[j] = templateLabels(object)
+					b.pods[j] = labels.Set(scaled.Labels)
 				}
 			}
 		}
 	}
 	return b.pods
-}
-
-// templateLabels are the labels of the pods of an object that traffic goes to: the leaders
-// of a LeaderWorkerSet.
-func templateLabels(object *unstructured.Unstructured) labels.Set {
-	for _, path := range [][]string{
-		{"spec", "template"}, {"spec", "leaderWorkerTemplate", "leaderTemplate"}, {"spec", "leaderWorkerTemplate", "workerTemplate"},
-	} {
-		found, ok, err := unstructured.NestedStringMap(object.Object, append(path, "metadata", "labels")...)
-		if ok && err == nil {
-			return found
-		}
-	}
-	return nil
 }
