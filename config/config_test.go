@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -75,6 +76,15 @@ fleet:
 	require.Equal(t, "east", c.Metrics.Selector["cluster"])
 	require.Equal(t, "pod_name", c.Metrics.ReplicaLabel)
 	require.Equal(t, 7*time.Second, c.Cycle)
+}
+
+func TestExample(t *testing.T) {
+	text, err := os.ReadFile("../examples/cluster/poolwright.yaml")
+	require.NoError(t, err)
+	c, err := config.Read(text)
+	require.NoError(t, err)
+	require.Equal(t, "http://prometheus.monitoring:9090", c.Metrics.URL)
+	require.Equal(t, "H100", c.Overlay.Accelerator("NVIDIA-H100-80GB-HBM3"))
 }
 
 // Every mistake is named at once, with its path.
