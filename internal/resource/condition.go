@@ -2,6 +2,7 @@ package resource
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,27 @@ func (c Condition) Qualified() Condition {
 		c.Type = ConditionDomain + c.Type
 	}
 	return c
+}
+
+// Qualified are conditions under Poolwright's domain.
+func Qualified(conditions []Condition) []Condition {
+	qualified := make([]Condition, len(conditions))
+	for i, c := range conditions {
+		qualified[i] = c.Qualified()
+	}
+	return qualified
+}
+
+// AddCondition returns a list with one more condition. Of a type and status there is one,
+// with all its messages and the first reason; nothing of the given list is changed.
+func AddCondition(to []Condition, c Condition) []Condition {
+	i := slices.IndexFunc(to, func(other Condition) bool { return other.Type == c.Type && other.Status == c.Status })
+	if i < 0 {
+		return append(slices.Clip(to), c)
+	}
+	to = slices.Clone(to)
+	to[i].Message += "; " + c.Message
+	return to
 }
 
 // MergeConditions returns the list status.conditions of an object with the given

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -75,4 +76,13 @@ func TestConditionsWithoutAny(t *testing.T) {
 	require.LessOrEqual(t, len(message), 32768)
 	require.Equal(t, strings.Repeat("ä", 16384), message)
 	require.NotContains(t, list[0], "observedGeneration")
+}
+
+func TestAddCondition(t *testing.T) {
+	first := []resource.Condition{{Type: "A", Status: resource.True, Reason: "R", Message: "one"}}
+	both := resource.AddCondition(first, resource.Condition{Type: "A", Status: resource.True, Reason: "S", Message: "two"})
+	assert.Equal(t, []resource.Condition{{Type: "A", Status: resource.True, Reason: "R", Message: "one; two"}}, both)
+	assert.Equal(t, "one", first[0].Message, "the given list is not changed")
+	assert.Len(t, resource.AddCondition(first, resource.Condition{Type: "A", Status: resource.False}), 2)
+	assert.Equal(t, resource.ConditionDomain+"A", resource.Qualified(first)[0].Type)
 }

@@ -6,7 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -46,12 +45,69 @@ type scaled struct {
 		// Template is that of Deployments and StatefulSets.
 		Template *corev1.PodTemplateSpec `json:"template"`
 		// LeaderWorkerTemplate is that of LeaderWorkerSets, whose replicas are groups.
-		LeaderWorkerTemplate *struct {
-			LeaderTemplate *corev1.PodTemplateSpec `json:"leaderTemplate"`
-			WorkerTemplate corev1.PodTemplateSpec  `json:"workerTemplate"`
-			Size           *int32                  `json:"size"`
-		} `json:"leaderWorkerTemplate"`
+		LeaderWorkerTemplate *LeaderWorkerTemplate `json:"leaderWorkerTemplate"`
 	} `json:"spec"`
+}
+
+// LeaderWorkerTemplate says what a group of pods is: a leader with its workers.
+type LeaderWorkerTemplate struct {
+	// LeaderTemplate is nil where the leader is like its workers.
+	LeaderTemplate *corev1.PodTemplateSpec `json:"leaderTemplate"`
+	WorkerTemplate corev1.PodTemplateSpec  `json:"workerTemplate"`
+	Size           *int32                  `json:"size"`
+}
+
+// Leader is the template of the leader.
+func (t *LeaderWorkerTemplate) Leader() *corev1.PodTemplateSpec {
+	if t.LeaderTemplate != nil {
+		return t.LeaderTemplate
+	}
+	return &t.WorkerTemplate
+}
+
+// Pods is the number of pods in a group, an error if it makes no sense.
+func (t *LeaderWorkerTemplate) Pods() (int, error) {
+	if t.Size == nil {
+		return 1, nil
+	}
+	if *t.Size < 1 || *t.Size > mostPods {
+		return 0, fmt.Errorf("size: %d is not in [1, %d]", *t.Size, mostPods)
+	}
+	return int(*t.Size), nil
+}
+
+// Devices of a group of so many pods, the nodes that it is spread over, each pod with
+// devices on one of its own, and the type of device that the pods select.
+func (t *LeaderWorkerTemplate) Devices(pods int) (devices, nodes int, product string) {
+	for _, pod := range []struct {
+		spec  *corev1.PodSpec
+		count int
+	}{{&t.Leader().Spec, 1}, {&t.WorkerTemplate.Spec, pods - 1}} {
+		if n := PodDevices(pod.spec) * pod.count; n > 0 {
+			devices += n
+			nodes += pod.count
+			if product == "" {
+				product = SelectedProduct(pod.spec)
+			}
+		}
+	}
+	return devices, nodes, product
+}
+
+// Leaders selects the leaders of the LeaderWorkerSet of a name.
+func Leaders(of string) labels.Selector {
+	return labels.SelectorFromSet(labels.Set{groupLabel: of, workerIndexLabel: "0"})
+}
+
+// Replicas are those asked for by spec.replicas, which the API server fills in.
+func Replicas(asked *int32) (int, error) {
+	if asked == nil {
+		return 1, nil
+	}
+	if *asked < 0 || *asked > mostReplicas {
+		return 0, fmt.Errorf("spec.replicas: %d is not in [0, %d]", *asked, mostReplicas)
+	}
+	return int(*asked), nil
 }
 
 // Most of what is believed of an object.
@@ -63,52 +119,24 @@ const (
 // ReadScaled reads an object of one of the [ScaledKinds].
 func ReadScaled(object *unstructured.Unstructured) (Scaled, error) {
 	var o scaled
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &o); err != nil {
+	if err := Decode(object, &o); err != nil {
 		return Scaled{}, err
 	}
-	s := Scaled{Replicas: 1}
-	if n := o.Spec.Replicas; n != nil {
-		if *n < 0 || *n > mostReplicas {
-			return Scaled{}, fmt.Errorf("spec.replicas: %d is not in [0, %d]", *n, mostReplicas)
-		}
-		s.Replicas = int(*n)
+	replicas, err := Replicas(o.Spec.Replicas)
+	if err != nil {
+		return Scaled{}, err
 	}
+	s := Scaled{Replicas: replicas}
 	if t := o.Spec.Template; t != nil {
 		s.Devices, s.Product, s.Labels = PodDevices(&t.Spec), SelectedProduct(&t.Spec), t.Labels
 	}
-	if o.Spec.LeaderWorkerTemplate != nil {
-		s.Leaders = labels.SelectorFromSet(labels.Set{groupLabel: object.GetName(), workerIndexLabel: "0"})
-		return s, o.groups(&s)
+	if t := o.Spec.LeaderWorkerTemplate; t != nil {
+		pods, err := t.Pods()
+		if err != nil {
+			return Scaled{}, fmt.Errorf("spec.leaderWorkerTemplate.%w", err)
+		}
+		s.Devices, s.Nodes, s.Product = t.Devices(pods)
+		s.Labels, s.Leaders = t.Leader().Labels, Leaders(object.GetName())
 	}
 	return s, nil
-}
-
-// groups reads what a replica is that is a leader with its workers, each on a node of its
-// own if it has devices.
-func (o *scaled) groups(s *Scaled) error {
-	t, workers := o.Spec.LeaderWorkerTemplate, 0
-	if t.Size != nil {
-		if *t.Size < 1 || *t.Size > mostPods {
-			return fmt.Errorf("spec.leaderWorkerTemplate.size: %d is not in [1, %d]", *t.Size, mostPods)
-		}
-		workers = int(*t.Size) - 1
-	}
-	leader := &t.WorkerTemplate
-	if t.LeaderTemplate != nil {
-		leader = t.LeaderTemplate
-	}
-	s.Labels = leader.Labels
-	for _, pod := range []struct {
-		spec  *corev1.PodSpec
-		count int
-	}{{&leader.Spec, 1}, {&t.WorkerTemplate.Spec, workers}} {
-		if devices := PodDevices(pod.spec) * pod.count; devices > 0 {
-			s.Devices += devices
-			s.Nodes += pod.count
-			if s.Product == "" {
-				s.Product = SelectedProduct(pod.spec)
-			}
-		}
-	}
-	return nil
 }

@@ -42,7 +42,7 @@ func TestReadScaled(t *testing.T) {
 	}
 	for spec, mistake := range map[string]string{
 		`{replicas: -1}`:                       "spec.replicas: -1 is not in [0, 1000000]",
-		`{replicas: some}`:                     "unrecognized type",
+		`{replicas: some}`:                     "spec.replicas of type int32",
 		`{leaderWorkerTemplate: {size: 0}}`:    "spec.leaderWorkerTemplate.size: 0 is not in [1, 1024]",
 		`{leaderWorkerTemplate: {size: 2000}}`: "spec.leaderWorkerTemplate.size: 2000 is not in [1, 1024]",
 	} {

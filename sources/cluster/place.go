@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/poolwright/poolwright/internal/resource"
@@ -42,6 +43,7 @@ func (s *snapshot) place(in *inventory, all map[variantName]seen) {
 		for j := range w.Variants {
 			v := &w.Variants[j]
 			s.seen[i][j] = all[variantName{w.QualifiedName(), v.Name}]
+			v.Startup = cmp.Or(v.Startup, s.seen[i][j].startup, s.workloads[i].Declared[j].StartupLimit)
 			s.placeVariant(v, &s.seen[i][j], in, poolOf)
 		}
 	}
@@ -58,9 +60,6 @@ func (s *snapshot) place(in *inventory, all map[variantName]seen) {
 }
 
 func (s *snapshot) placeVariant(v *planner.Variant, found *seen, in *inventory, poolOf map[string]int) {
-	if v.Startup == 0 {
-		v.Startup = found.startup
-	}
 	for _, p := range found.pods {
 		if pool, ok := poolOf[p.node]; ok && slices.Contains(v.Pools, pool) && in.index.holds(p) {
 			s.counted[p] = pool

@@ -72,6 +72,16 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
+// When a start is given up counts until one has been seen, and the configuration before both.
+func TestStartup(t *testing.T) {
+	limited := deployment("a", "x", 1, onH100+", startup-limit: 10m")
+	pod := podOf("a", "x-1", "r-a-x", "n1", "ready")
+	node := nodeOf("n1", h100, 8, "")
+	assert.Equal(t, 10*time.Minute, variant(t, snapshotOf(t, viewOf(t, node, limited), ""), "a/x").Startup)
+	assert.Equal(t, 3*time.Minute, variant(t, snapshotOf(t, viewOf(t, node, limited, pod), ""), "a/x").Startup)
+	assert.Equal(t, time.Minute, variant(t, snapshotOf(t, viewOf(t, node, limited, pod), "replicaDefaults: {startup: 1m}"), "a/x").Startup)
+}
+
 // Of a LeaderWorkerSet a replica is a group, and serves when its leader does; the devices of
 // its workers are its own.
 func TestGroups(t *testing.T) {

@@ -80,13 +80,14 @@ func (reader) Read(v resource.View) ([]resource.Workload, []resource.Skipped) {
 				continue
 			}
 			n, _, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
+			limit, _ := time.ParseDuration(labels["startup-limit"])
 			target := resource.ReferenceTo(object)
 			target.Name = labels["test"]
 			w := resource.Workload{Object: resource.ReferenceTo(object), Mode: resource.Mode(labels["mode"])}
 			w.Namespace, w.Name, w.Model = object.GetNamespace(), object.GetName(), "m"
 			w.Declared = []resource.Variant{{
 				Variant: planner.Variant{Name: "v", CurrentReplicas: int(n), DevicesPerReplica: 2, Capacity: 1},
-				Target:  target, Accelerator: labels["accelerator"],
+				Target:  target, Accelerator: labels["accelerator"], StartupLimit: limit,
 			}}
 			all = append(all, w)
 		}

@@ -2,12 +2,11 @@ package kthena
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/poolwright/poolwright/internal/resource"
 )
 
 // problem is why an object can't be read: a reason as a condition has it, and a sentence.
@@ -15,26 +14,14 @@ type problem struct{ reason, message string }
 
 // decode takes the fields of to out of an object, and leaves the others alone.
 func decode(object *unstructured.Unstructured, to any) *problem {
-	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, to)
-	if err == nil {
-		return nil
+	if err := resource.Decode(object, to); err != nil {
+		return &problem{resource.Malformed, err.Error()}
 	}
-	// The slower way names the field.
-	if text, failed := object.MarshalJSON(); failed == nil {
-		err = cmp.Or(json.Unmarshal(text, to), err)
-	}
-	return &problem{Malformed, err.Error()}
+	return nil
 }
 
-// sentence is an error as people read it on an object: mistakes in one line, without the
-// name of the package.
-func sentence(err error) string {
-	mistakes := strings.Split(err.Error(), "\n")
-	for i := range mistakes {
-		mistakes[i] = strings.TrimPrefix(mistakes[i], "kthena: ")
-	}
-	return strings.Join(mistakes, "; ")
-}
+// sentence is an error as people read it on an object.
+func sentence(err error) string { return resource.Sentence(err, "kthena") }
 
 // within are the objects of one namespace in a list of a view, which is in their order.
 func within(list []*unstructured.Unstructured, namespace string) []*unstructured.Unstructured {

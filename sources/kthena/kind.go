@@ -35,8 +35,6 @@ const StrategyAnnotation = resource.AnnotationDomain + "strategy"
 
 // Reasons for which an object is skipped, and types of conditions.
 const (
-	// Malformed: a field has another type than the API says.
-	Malformed = "Malformed"
 	// InvalidSpec: values break the rules of the API, or contradict each other.
 	InvalidSpec = "InvalidSpec"
 	// PolicyNotFound: there is no AutoscalingPolicy of the name that the binding gives.

@@ -201,10 +201,5 @@ func (r *reading) target(namespace string, t *target) (*serving, *problem) {
 
 // addCondition says something true of a workload, beside what is said under the same type.
 func addCondition(w *resource.Workload, kind, reason, message string) {
-	i := slices.IndexFunc(w.Conditions, func(c resource.Condition) bool { return c.Type == kind })
-	if i >= 0 {
-		w.Conditions[i].Message += "; " + message
-		return
-	}
-	w.Conditions = append(w.Conditions, resource.Condition{Type: kind, Status: resource.True, Reason: reason, Message: message})
+	w.Conditions = resource.AddCondition(w.Conditions, resource.Condition{Type: kind, Status: resource.True, Reason: reason, Message: message})
 }

@@ -18,7 +18,7 @@ func (Reader) Patches(v resource.View, w *resource.Workload, o *resource.Outcome
 		var status map[string]any
 		switch w.Object.GroupKind() {
 		case boosterKind:
-			status = map[string]any{"conditions": resource.MergeConditions(object, qualified(o.Conditions), o.Now)}
+			status = map[string]any{"conditions": resource.MergeConditions(object, resource.Qualified(o.Conditions), o.Now)}
 		case policyKind:
 			status = policyStatus(object, w, o)
 		}
@@ -43,15 +43,6 @@ func statusPatch(object *unstructured.Unstructured, status map[string]any) []res
 	}}
 }
 
-// qualified are conditions that Kthena's API does not define.
-func qualified(conditions []resource.Condition) []resource.Condition {
-	var all []resource.Condition
-	for _, c := range conditions {
-		all = append(all, c.Qualified())
-	}
-	return all
-}
-
 // policyStatus is the status of an AutoscalingPolicy that has its targets itself. That a
 // policy is in panic is in the reasons of a decision only: mode is left out.
 func policyStatus(object *unstructured.Unstructured, w *resource.Workload, o *resource.Outcome) map[string]any {
@@ -68,7 +59,7 @@ func policyStatus(object *unstructured.Unstructured, w *resource.Workload, o *re
 	ready := resource.Condition{Type: "Ready", Status: resource.True, Reason: "Planned"}
 	status := map[string]any{
 		"observedGeneration": object.GetGeneration(),
-		"conditions":         resource.MergeConditions(object, append([]resource.Condition{ready, found}, qualified(o.Conditions)...), o.Now),
+		"conditions":         resource.MergeConditions(object, append([]resource.Condition{ready, found}, resource.Qualified(o.Conditions)...), o.Now),
 	}
 	_, single, _ := unstructured.NestedMap(object.Object, "spec", "homogeneousTarget")
 	if single && len(targets) == 1 {

@@ -26,8 +26,8 @@ type deployment struct {
 	rank     int
 	replicas int
 	bounds   bounds
-	// size is the number of pods in a replica, and devices those of each, apart from what
-	// flavors say.
+	// size is the number of pods in a replica, and devices are all of theirs, apart from
+	// what flavors say.
 	size, devices int
 	// product is the type of device that pods ask for, apart from what flavors say.
 	product string
@@ -48,14 +48,11 @@ type bounds struct {
 
 // newDeployment has what Playgrounds and Services have in common.
 func (r *reading) newDeployment(object *unstructured.Unstructured, c claim, replicas *int32) (deployment, error) {
-	d := deployment{object: object, claim: c, replicas: 1, size: 1, bounds: bounds{min: 1}}
-	if replicas != nil {
-		d.replicas = int(*replicas)
-	}
-	if d.replicas < 0 {
-		return d, flawed("Invalid", "spec.replicas: %d < 0", d.replicas)
-	}
+	d := deployment{object: object, claim: c, size: 1, bounds: bounds{min: 1}}
 	var err error
+	if d.replicas, err = resource.Replicas(replicas); err != nil {
+		return d, flaw{InvalidSpec, err}
+	}
 	d.flavors, d.rank, err = r.flavors(&c)
 	if err != nil {
 		return d, err
@@ -85,8 +82,8 @@ func (d *deployment) note(kind, reason, format string, args ...any) {
 
 // playground reads a Playground, with the BackendRuntime and the Service that belong to it.
 func (r *reading) playground(object *unstructured.Unstructured) (deployment, error) {
-	p, err := decode[playground](object)
-	if err != nil {
+	var p playground
+	if err := resource.Decode(object, &p); err != nil {
 		return deployment{}, err
 	}
 	c, err := p.claim()
@@ -102,17 +99,15 @@ func (r *reading) playground(object *unstructured.Unstructured) (deployment, err
 	}
 	if owned, ok := r.view.Get(serviceKind, object.GetNamespace(), object.GetName()); ok {
 		if !metav1.IsControlledBy(owned, object) {
-			return d, flawed("ServiceConflict", "Service %s exists, and is not controlled by the Playground", owned.GetName())
+			return d, flawed(ServiceConflict, "Service %s exists, and is not controlled by the Playground", owned.GetName())
 		}
 		if size, ok, _ := unstructured.NestedInt64(owned.Object, "spec", "workloadTemplate", "size"); ok && size >= 1 {
 			d.size = int(size)
 		}
 	}
 	config := r.recommended(&d, &p.Spec.BackendRuntimeConfig)
-	d.devices = resource.Devices(config.Resources.Limits)
-	if own := resource.Devices(p.Spec.BackendRuntimeConfig.Resources.Limits); own > 0 {
-		d.devices = own
-	}
+	own := resource.Devices(p.Spec.BackendRuntimeConfig.Resources.Limits)
+	d.devices = d.size * cmp.Or(own, resource.Devices(config.Resources.Limits))
 	err = d.scale(p.Spec.ElasticConfig, config.ScaleTrigger)
 	return d, err
 }
@@ -181,7 +176,7 @@ func (d *deployment) scale(e *elasticConfig, recommended *scaleTrigger) error {
 	}
 	config, err := trigger.config(d.bounds)
 	if err != nil {
-		d.note(ScaleTriggerInvalid, "Invalid", "has a scale trigger that Kubernetes would not take: %v", err)
+		d.note(ScaleTriggerInvalid, InvalidSpec, "has a scale trigger that Kubernetes would not take: %s", resource.Sentence(err, "hpa"))
 		return nil
 	}
 	d.trigger = config
@@ -206,7 +201,7 @@ func (d *deployment) bound(e *elasticConfig) error {
 		errs = append(errs, fmt.Errorf("spec.elasticConfig.maxReplicas: %d is less than the minimum %d", *e.MaxReplicas, d.bounds.min))
 	}
 	if len(errs) > 0 {
-		return flaw{"Invalid", errors.Join(errs...)}
+		return flaw{InvalidSpec, errors.Join(errs...)}
 	}
 	return nil
 }
@@ -216,8 +211,8 @@ const runner = "model-runner"
 
 // service reads a Service that no Playground controls.
 func (r *reading) service(object *unstructured.Unstructured) (deployment, error) {
-	s, err := decode[service](object)
-	if err != nil {
+	var s service
+	if err := resource.Decode(object, &s); err != nil {
 		return deployment{}, err
 	}
 	c, err := s.Spec.ModelClaims.claim("spec.modelClaims")
@@ -229,17 +224,14 @@ func (r *reading) service(object *unstructured.Unstructured) (deployment, error)
 		return d, err
 	}
 	t := &s.Spec.WorkloadTemplate
-	if t.Size != nil && *t.Size >= 1 {
-		d.size = int(*t.Size)
+	if d.size, err = t.Pods(); err != nil {
+		return d, flawed(InvalidSpec, "spec.workloadTemplate.%w", err)
 	}
-	pod := &t.WorkerTemplate.Spec
-	if t.LeaderTemplate != nil {
-		pod = &t.LeaderTemplate.Spec
-	}
-	d.devices, d.product = resource.PodDevices(pod), resource.SelectedProduct(pod)
+	d.devices, _, d.product = t.Devices(d.size)
+	pod := &t.Leader().Spec
 	i := slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == runner })
 	if i < 0 {
-		return d, flawed("Invalid", "spec.workloadTemplate: no container %s", runner)
+		return d, flawed(InvalidSpec, "spec.workloadTemplate: no container %s", runner)
 	}
 	container := &pod.Containers[i]
 	if container.StartupProbe != nil {

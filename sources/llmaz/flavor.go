@@ -23,7 +23,7 @@ const (
 func (r *reading) flavors(c *claim) ([]flavor, int, error) {
 	model := find(r.models, c.model)
 	if model == nil {
-		return nil, 0, flawed("ModelMissing", "OpenModel %s does not exist, or cannot be read", c.model)
+		return nil, 0, flawed(ModelMissing, "OpenModel %s does not exist, or cannot be read", c.model)
 	}
 	declared := model.Spec.InferenceConfig.Flavors
 	if len(c.flavors) == 0 {
@@ -36,7 +36,7 @@ func (r *reading) flavors(c *claim) ([]flavor, int, error) {
 	for _, name := range c.flavors {
 		i := slices.IndexFunc(declared, func(f flavor) bool { return f.Name == name })
 		if i < 0 {
-			return nil, 0, flawed("FlavorMissing", "OpenModel %s has no flavor %q", c.model, name)
+			return nil, 0, flawed(FlavorMissing, "OpenModel %s has no flavor %q", c.model, name)
 		}
 		chosen = append(chosen, declared[i])
 	}

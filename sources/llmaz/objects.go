@@ -2,9 +2,9 @@ package llmaz
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/poolwright/poolwright/internal/resource"
 )
 
 const inferenceGroup = "inference.llmaz.io"
@@ -79,13 +79,9 @@ type elasticConfig struct {
 
 type service struct {
 	Spec struct {
-		Replicas         *int32      `json:"replicas"`
-		ModelClaims      modelClaims `json:"modelClaims"`
-		WorkloadTemplate struct {
-			Size           *int32                  `json:"size"`
-			LeaderTemplate *corev1.PodTemplateSpec `json:"leaderTemplate"`
-			WorkerTemplate corev1.PodTemplateSpec  `json:"workerTemplate"`
-		} `json:"workloadTemplate"`
+		Replicas         *int32                        `json:"replicas"`
+		ModelClaims      modelClaims                   `json:"modelClaims"`
+		WorkloadTemplate resource.LeaderWorkerTemplate `json:"workloadTemplate"`
 	} `json:"spec"`
 }
 
@@ -103,13 +99,4 @@ type recommendedConfig struct {
 	Args         []string      `json:"args"`
 	Resources    resources     `json:"resources"`
 	ScaleTrigger *scaleTrigger `json:"scaleTrigger"`
-}
-
-// decode reads an object into a type that has some of its fields.
-func decode[T any](object *unstructured.Unstructured) (*T, error) {
-	into := new(T)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
-		return nil, err
-	}
-	return into, nil
 }

@@ -12,10 +12,7 @@ import (
 // objects, beside those of llmaz. An object that llmaz has not got to yet is left alone: it
 // takes an object with conditions for one that it has begun with.
 func (Reader) Patches(v resource.View, w *resource.Workload, o *resource.Outcome) []resource.Patch {
-	conditions := make([]resource.Condition, len(o.Conditions))
-	for i, c := range o.Conditions {
-		conditions[i] = c.Qualified()
-	}
+	conditions := resource.Qualified(o.Conditions)
 	var patches []resource.Patch
 	for i := range w.Declared {
 		read := &w.Declared[i].Object

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -41,12 +41,8 @@ func (Reader) Read(v resource.View) ([]resource.Workload, []resource.Skipped) {
 // isControlledByPlayground tells whether a Service is a Playground's: then it is the
 // Playground that is scaled.
 func isControlledByPlayground(object *unstructured.Unstructured) bool {
-	for _, o := range object.GetOwnerReferences() {
-		if o.Controller != nil && *o.Controller && schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind() == playgroundKind {
-			return true
-		}
-	}
-	return false
+	owner := metav1.GetControllerOf(object)
+	return owner != nil && schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind() == playgroundKind
 }
 
 // reading is one pass over a view.
@@ -67,8 +63,8 @@ type named[T any] struct {
 func decodeAll[T any](r *reading, kind schema.GroupKind) []named[T] {
 	var all []named[T]
 	for _, object := range r.view.List(kind) {
-		decoded, err := decode[T](object)
-		if err != nil {
+		decoded := new(T)
+		if err := resource.Decode(object, decoded); err != nil {
 			r.skip(object, err)
 			continue
 		}
@@ -86,7 +82,22 @@ func find[T any](all []named[T], name string) *T {
 	return all[i].object
 }
 
-// flaw is why an object cannot be read, with a reason in one word.
+// Reasons for which an object is skipped, beside [resource.Malformed].
+const (
+	// InvalidSpec: values break the rules of the API, or contradict each other.
+	InvalidSpec = "InvalidSpec"
+	// ModelMissing: there is no OpenModel of the name that is claimed.
+	ModelMissing = "ModelMissing"
+	// FlavorMissing: the model has no flavor of a name that is claimed.
+	FlavorMissing = "FlavorMissing"
+	// ServiceConflict: somebody else's Service has the name of the Playground.
+	ServiceConflict = "ServiceConflict"
+	// ServedDifferently: what else serves the model in the namespace does so by another
+	// engine, or under another name.
+	ServedDifferently = "ServedDifferently"
+)
+
+// flaw is why an object can't be read, with a reason in one word.
 type flaw struct {
 	reason string
 	error
@@ -96,7 +107,11 @@ func flawed(reason, format string, args ...any) error {
 	return flaw{reason, fmt.Errorf(format, args...)}
 }
 
+// add reads a Playground or a Service, unless it is being deleted.
 func (r *reading) add(object *unstructured.Unstructured, read func(*unstructured.Unstructured) (deployment, error)) {
+	if object.GetDeletionTimestamp() != nil {
+		return
+	}
 	d, err := read(object)
 	if err != nil {
 		r.skip(object, err)
@@ -106,9 +121,9 @@ func (r *reading) add(object *unstructured.Unstructured, read func(*unstructured
 }
 
 func (r *reading) skip(object *unstructured.Unstructured, err error) {
-	f := flaw{reason: "Malformed", error: err}
+	f := flaw{resource.Malformed, err}
 	errors.As(err, &f)
 	r.skipped = append(r.skipped, resource.Skipped{
-		Object: resource.ReferenceTo(object), Reason: f.reason, Message: strings.ReplaceAll(f.Error(), "\n", "; "),
+		Object: resource.ReferenceTo(object), Reason: f.reason, Message: resource.Sentence(f, "llmaz"),
 	})
 }

@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/labels"
-
 	"github.com/poolwright/poolwright/internal/resource"
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/planner"
@@ -47,7 +45,7 @@ func (r *reading) workloads() []resource.Workload {
 			all = append(all, d.workload())
 		}
 		if d.engine.name != first.engine.name || d.servedModel() != first.servedModel() {
-			r.skip(d.object, flawed("ServedDifferently", "serves %s with %q as %q, but %s %s with %q as %q",
+			r.skip(d.object, flawed(ServedDifferently, "serves %s with %q as %q, but %s %s with %q as %q",
 				d.claim.model, d.engine.name, d.servedModel(), first.object.GetKind(), first.object.GetName(), first.engine.name, first.servedModel()))
 			continue
 		}
@@ -81,11 +79,7 @@ func (r *reading) join(w *resource.Workload, d *deployment) {
 		d.note(ScaleTriggersDiffer, "OnePolicy", "has another scale trigger than the object before it, whose behavior is followed")
 	}
 	for _, c := range d.conditions {
-		if i := slices.IndexFunc(w.Conditions, func(other resource.Condition) bool { return other.Type == c.Type }); i >= 0 {
-			w.Conditions[i].Message += "; " + c.Message
-		} else {
-			w.Conditions = append(w.Conditions, c)
-		}
+		w.Conditions = resource.AddCondition(w.Conditions, c)
 	}
 	w.Declared = append(w.Declared, r.variant(d))
 }
@@ -96,7 +90,7 @@ func (r *reading) variant(d *deployment) resource.Variant {
 	v := resource.Variant{
 		Variant: planner.Variant{
 			Name:              object.Name,
-			DevicesPerReplica: d.podDevices() * d.size,
+			DevicesPerReplica: d.replicaDevices(),
 			Replica:           d.engine.limits(d.command),
 			MinReplicas:       int(d.bounds.min),
 			CurrentReplicas:   d.replicas,
@@ -106,10 +100,7 @@ func (r *reading) variant(d *deployment) resource.Variant {
 		Target:      object, Object: object,
 		StartupLimit: d.startup,
 		// A replica is a group of LeaderWorkerSet, and as ready as its leader.
-		Leaders: labels.SelectorFromSet(labels.Set{
-			"leaderworkerset.sigs.k8s.io/name":         object.Name,
-			"leaderworkerset.sigs.k8s.io/worker-index": "0",
-		}),
+		Leaders: resource.Leaders(object.Name),
 	}
 	if d.bounds.max != nil {
 		v.MaxReplicas = optimizer.Bound{Limited: true, Value: int(*d.bounds.max)}
@@ -120,15 +111,21 @@ func (r *reading) variant(d *deployment) resource.Variant {
 	return v
 }
 
-// podDevices are those of each pod, 0 where nothing says: as the first flavor says, which
-// is the one that llmaz takes them from, else as the container does, else as many as layers
-// are spread over.
-func (d *deployment) podDevices() int {
-	spread := d.command.number(d.engine.tensor, mostDevices)
-	if len(d.flavors) == 0 {
-		return cmp.Or(d.devices, spread)
+// replicaDevices are those of a replica, 0 where nothing says: of each pod as the first
+// flavor says, which is the one that llmaz takes them from, else as containers do, else as
+// many as layers are spread over.
+func (d *deployment) replicaDevices() int {
+	var preferred flavor
+	if len(d.flavors) > 0 {
+		preferred = d.flavors[0]
 	}
-	return cmp.Or(resource.Devices(d.flavors[0].Limits), d.devices, d.flavors[0].parameter(tensorParallel), spread)
+	if n := resource.Devices(preferred.Limits); n > 0 {
+		return n * d.size
+	}
+	if d.devices > 0 {
+		return d.devices
+	}
+	return d.size * cmp.Or(preferred.parameter(tensorParallel), d.command.number(d.engine.tensor, mostDevices))
 }
 
 // acceleratorOf is the type of device that a deployment runs on. Which of several flavors

@@ -33,10 +33,7 @@ func (a *allocation) conditions(o *resource.Outcome, wanted *choice) []resource.
 		metrics(o),
 		a.optimization(o, wanted),
 	}
-	for _, c := range o.Conditions {
-		all = append(all, c.Qualified())
-	}
-	return all
+	return append(all, resource.Qualified(o.Conditions)...)
 }
 
 // message of a condition of the plan; false if it is not met.

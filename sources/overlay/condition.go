@@ -47,14 +47,7 @@ const (
 type conditions []resource.Condition
 
 func (cs *conditions) add(kind, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	for i := range *cs {
-		if c := &(*cs)[i]; c.Type == kind && c.Status == resource.True {
-			c.Message += "; " + text
-			return
-		}
-	}
-	*cs = append(*cs, resource.Condition{Type: kind, Status: resource.True, Reason: kind, Message: text})
+	*cs = resource.AddCondition(*cs, resource.Condition{Type: kind, Status: resource.True, Reason: kind, Message: fmt.Sprintf(format, args...)})
 }
 
 // text is all messages, or another text if there are none.

@@ -16,8 +16,6 @@ import (
 
 // Reasons for which an object is skipped.
 const (
-	// Malformed: a field that is needed does not have its type.
-	Malformed = "Malformed"
 	// InvalidName: the annotation is not the name of a workload.
 	InvalidName = "InvalidName"
 	// Controlled: something else controls the object, and would undo what is scaled.
@@ -95,7 +93,7 @@ func read(v resource.View, object *unstructured.Unstructured, workload string) (
 	}
 	variant, err := decode(object)
 	if err != nil {
-		return skip(Malformed, "%v", err)
+		return skip(resource.Malformed, "%v", err)
 	}
 	return variant, nil
 }
