@@ -1,12 +1,15 @@
 package overlay_test
 
 import (
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/poolwright/poolwright/internal/document"
@@ -488,6 +491,106 @@ func TestWithoutTarget(t *testing.T) {
 	assert.Equal(t, optimizer.Bound{Limited: true, Value: 9}, variants[0].MaxReplicas)
 	assert.Equal(t, 0, variants[1].MinReplicas)
 	assert.Equal(t, optimizer.Bound{Limited: true}, variants[1].MaxReplicas)
+}
+
+// A variant that may have no replicas, because there is nothing to scale, gets none by what
+// is said of all.
+func TestBarredVariant(t *testing.T) {
+	w := chat()
+	w.Declared[0].MaxReplicas = optimizer.Bound{Limited: true}
+	c := parse(t, rates+"replicaDefaults: {minReplicas: 1}\nworkloads: []").Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
+	assert.Zero(t, c.Fleet.Workloads[0].Variants[0].MinReplicas)
+	c = parse(t, rates+"- {minReplicas: 1, maxReplicas: 5}").Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
+	v := c.Fleet.Workloads[0].Variants[0]
+	assert.Zero(t, v.MinReplicas)
+	assert.Equal(t, optimizer.Bound{Limited: true}, v.MaxReplicas)
+	assert.Equal(t, []string{overlay.SLOMissing}, types(c.Workloads[0].Conditions))
+}
+
+// The order in which a configuration lists things changes nothing.
+func TestOrderOfEntries(t *testing.T) {
+	m := &poolwrightv1.Overlay{}
+	require.NoError(t, document.UnmarshalYAML([]byte(`
+replicas:
+- {match: {model: llama*}, startup: 1m, maxBatch: 1, minReplicas: 1}
+- {match: {model: llama-*}, startup: 2m, maxBatch: 2}
+- {match: {model: llama-70b, devices: 4}, startup: 3m}
+- {match: {model: llama-70b, accelerator: H100}, capacityRps: 2, maxBatch: 3}
+- {match: {model: llama-70b}, startup: 4m, pricePerReplicaHour: 5}
+- {match: {variant: chat-h100}, maxReplicas: 8}
+- {match: {namespace: pro*}, maxReplicas: 9, minReplicas: 2}
+- {match: {namespace: prod}, minReplicas: 3}
+- {match: {workload: c*}, switchingCost: {up: 1}}
+- {match: {workload: chat, model: llama*}, switchingCost: {up: 2}}
+- {match: {workload: chat, model: other}, switchingCost: {up: 3}}
+- {nodes: 2}
+workloads:
+- {match: {namespace: prod}, priority: 2}
+- {match: {model: llama-70b}, priority: 3, redundancy: 1}
+- {match: {model: llama*, serviceClass: a}, redundancy: 2}
+- {redundancy: 3, minReplicas: 4}
+`), m))
+	var want overlay.Completed
+	for round := range 20 {
+		o, err := overlay.New(m)
+		require.NoError(t, err)
+		got := o.Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{chat()})
+		if round == 0 {
+			want = got
+			v := want.Fleet.Workloads[0].Variants[0]
+			assert.Equal(t, 3*time.Minute, v.Startup, "models and devices before models alone")
+			assert.InDelta(t, 2, float64(v.Capacity), 0)
+			assert.InDelta(t, 5, v.PricePerReplicaHour, 0)
+			assert.Equal(t, 9, v.MaxReplicas.Value, "the namespace before the variant")
+			assert.Equal(t, 3, v.MinReplicas)
+			assert.InDelta(t, 2, v.SwitchUp, 0)
+			assert.Equal(t, 2, v.NodesPerReplica)
+			assert.Equal(t, 2, want.Fleet.Workloads[0].Priority)
+			assert.Equal(t, 1, want.Fleet.Workloads[0].Redundancy)
+			assert.Equal(t, 4, want.Fleet.Workloads[0].MinReplicas)
+		}
+		assert.Equal(t, want, got)
+		random := rand.New(rand.NewPCG(1, uint64(round)))
+		random.Shuffle(len(m.Replicas), func(i, j int) { m.Replicas[i], m.Replicas[j] = m.Replicas[j], m.Replicas[i] })
+		random.Shuffle(len(m.Workloads), func(i, j int) { m.Workloads[i], m.Workloads[j] = m.Workloads[j], m.Workloads[i] })
+	}
+}
+
+// FuzzAnnotations: whatever stands in an annotation, it is understood or said not to be, and
+// nothing that was known is lost.
+func FuzzAnnotations(f *testing.F) {
+	for _, seed := range [][2]string{
+		{"slo", "{ttft: {p95: 1s}}"},
+		{"priority", "2"},
+		{"mode", "off"},
+		{"metrics", "engine: vllm\nport: 8000"},
+		{"devices", "0"},
+		{"capacity-rps", "1e400"},
+		{"pools", "[a, b]"},
+		{"policy", `{"native": {}}`},
+		{"profile", "{alphaMs: 1}\nmode: OFF"},
+		{"max-batch", "&a 1"},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, name, value string) {
+		object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment"}}
+		object.SetNamespace("prod")
+		object.SetName("chat-h100")
+		object.SetAnnotations(map[string]string{resource.AnnotationDomain + name: value})
+		view := &cluster{objects: map[string]*unstructured.Unstructured{"prod/chat-h100": object}}
+		c := parse(t, rates).Complete(view, []overlay.Pool{h100(64)}, []resource.Workload{chat()})
+		require.Len(t, c.Workloads, 1)
+		w := c.Fleet.Workloads[0]
+		assert.NotEmpty(t, c.Workloads[0].Mode)
+		assert.GreaterOrEqual(t, w.Priority, 1)
+		assert.NotEmpty(t, w.Variants[0].Pools)
+		assert.Positive(t, w.Variants[0].DevicesPerReplica)
+		if slices.Contains(types(c.Workloads[0].Conditions), overlay.AnnotationInvalid) && name != "mode" {
+			without := parse(t, rates).Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{chat()})
+			assert.Equal(t, without.Fleet, c.Fleet)
+		}
+	})
 }
 
 func TestNewNamesMistakes(t *testing.T) {

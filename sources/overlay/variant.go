@@ -17,7 +17,12 @@ func (c *completion) variant(w *resource.Workload, v *resource.Variant, annotate
 		notes.add(AcceleratorUnknown, "nothing says what type of device %s runs on: it is left alone", v.Name)
 		return false
 	}
+	barred := v.MaxReplicas.Limited && v.MaxReplicas.Value == 0
 	message.ApplyReplica(said, &v.Variant)
+	if barred {
+		// There is nothing to scale, whatever is said.
+		v.MinReplicas, v.MaxReplicas = 0, optimizer.Bound{Limited: true}
+	}
 	v.NodesPerReplica = max(1, v.NodesPerReplica)
 	v.Pools = c.place(c.pools, v.Accelerator, said.Pools, notes, v.Name)
 	if v.Target.Name == "" {
