@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"reflect"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 	"github.com/poolwright/poolwright/metrics"
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+	"github.com/poolwright/poolwright/server"
 	"github.com/poolwright/poolwright/sources/cluster"
 	"github.com/poolwright/poolwright/sources/kthena"
 	"github.com/poolwright/poolwright/sources/llmaz"
@@ -45,7 +47,10 @@ type clusterLoop struct {
 	catalog   *cluster.Catalog
 	actuator  *actuator.Actuator
 	metrics   *loopMetrics
-	ledger    *ledger.Writer // nil where none is kept
+	// leader is another process, address where this one is reached.
+	leader  leader
+	address string
+	ledger  *ledger.Writer // nil where none is kept
 	// sequence is the number of the last entry, of this process or of the ledger.
 	sequence uint64
 	log      *slog.Logger
@@ -107,8 +112,9 @@ func readers(c *config.Cluster) []resource.Reader {
 	return all
 }
 
-// scalerTTL is a few cycles.
-func (l *clusterLoop) scalerTTL() time.Duration { return scalerCycles * l.settings.config.Cycle }
+func (l *clusterLoop) scaler(decisions server.Decisions) server.ScalerConfig {
+	return server.ScalerConfig{Decisions: decisions, TTL: scalerCycles * l.settings.config.Cycle, Leader: l.leader.scaler}
+}
 
 // scalerCycles without a decision are taken for an outage by the external scaler.
 const scalerCycles = 8
@@ -121,7 +127,30 @@ func (l *clusterLoop) close() error {
 }
 
 func (l *clusterLoop) listening(grpc, http net.Addr) {
+	l.address = reachable(grpc)
 	l.log.Info("listening", "grpc", grpc, "http", http)
+}
+
+// podIP is the variable of the environment with the address of the pod.
+const podIP = "POD_IP"
+
+// reachable is where others reach what listens on an address: there, or at that port of the
+// pod.
+func reachable(a net.Addr) string {
+	ip := os.Getenv(podIP)
+	_, port, err := net.SplitHostPort(a.String())
+	if ip == "" || err != nil {
+		return a.String()
+	}
+	return net.JoinHostPort(ip, port)
+}
+
+// elected is told who leads.
+func (l *clusterLoop) elected(now election.Leader) {
+	l.log.Info("a leader was elected", "leader", now.Identity, "self", now.Self)
+	if err := l.leader.changed(now); err != nil {
+		l.log.Error("the leader cannot be asked", "address", now.Address, "error", err)
+	}
 }
 
 func (l *clusterLoop) run(ctx context.Context) error {
@@ -138,7 +167,7 @@ func (l *clusterLoop) run(ctx context.Context) error {
 		if e.Config.Namespace == "" {
 			e.Config.Namespace = l.namespace
 		}
-		e.Config.Changed = func(leader string, self bool) { l.log.Info("a leader was elected", "leader", leader, "self", self) }
+		e.Config.Address, e.Config.Changed = l.address, l.elected
 		return election.Run(ctx, l.client.Typed, e.Config, l.lead)
 	})
 	return group.Wait()

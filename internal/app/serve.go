@@ -53,7 +53,7 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 	srv, err := server.New(server.Services{
 		Optimizer: server.NewOptimizer(p),
 		Fleet:     server.NewFleet(people),
-		Scaler:    server.NewScaler(server.ScalerConfig{Decisions: people, TTL: l.scalerTTL()}),
+		Scaler:    server.NewScaler(l.scaler(people)),
 	}, registry)
 	if err != nil {
 		return err
@@ -87,8 +87,8 @@ type loop interface {
 	listening(grpc, http net.Addr)
 	// run plans until ctx ends.
 	run(ctx context.Context) error
-	// scalerTTL is that of [server.ScalerConfig].
-	scalerTTL() time.Duration
+	// scaler is how KEDA is answered.
+	scaler(decisions server.Decisions) server.ScalerConfig
 	// close ends the ledger.
 	close() error
 }

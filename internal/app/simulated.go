@@ -16,6 +16,7 @@ import (
 	"github.com/poolwright/poolwright/internal/message"
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+	"github.com/poolwright/poolwright/server"
 	"github.com/poolwright/poolwright/simulation"
 	"github.com/poolwright/poolwright/sources"
 )
@@ -125,8 +126,10 @@ func newSimulatedLoop(c ServeConfig, p *planner.Planner, people view, registry *
 	return l, nil
 }
 
-// scalerTTL is any age: the clock of the simulation is not the system's.
-func (l *simulatedLoop) scalerTTL() time.Duration { return -1 }
+// scaler takes decisions of any age: the clock of the simulation is not the system's.
+func (l *simulatedLoop) scaler(decisions server.Decisions) server.ScalerConfig {
+	return server.ScalerConfig{Decisions: decisions, TTL: -1}
+}
 
 func (l *simulatedLoop) close() error {
 	if l.ledger == nil {

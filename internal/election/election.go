@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -25,8 +26,31 @@ type Config struct {
 	// duration in whole seconds, so it has to be of such: what others read would otherwise
 	// be shorter.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+	// Address is where others reach this process; empty = nowhere.
+	Address string
 	// Changed is told who leads, when that changes; nil = nobody is told.
-	Changed func(leader string, self bool)
+	Changed func(Leader)
+}
+
+// Leader is the process that leads.
+type Leader struct {
+	// Identity of the process in the Lease.
+	Identity string
+	// Address is where it is reached; empty = nowhere.
+	Address string
+	// Self: it is this process.
+	Self bool
+}
+
+// addressMark is followed by the address in an identity.
+const addressMark = "@"
+
+func (c *Config) identity(host string) string {
+	identity := host + "_" + string(uuid.NewUUID())
+	if c.Address != "" {
+		identity += addressMark + c.Address
+	}
+	return identity
 }
 
 // retryJitter is how much longer than its period client-go may wait.
@@ -90,7 +114,7 @@ func Run(ctx context.Context, client kubernetes.Interface, c Config, lead func(c
 	lock := &resourcelock.LeaseLock{
 		LeaseMeta:  metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name},
 		Client:     client.CoordinationV1(),
-		LockConfig: resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())},
+		LockConfig: resourcelock.ResourceLockConfig{Identity: c.identity(host)},
 	}
 	for ctx.Err() == nil {
 		if err := term(ctx, lock, &c, lead); err != nil {
@@ -120,9 +144,10 @@ func term(ctx context.Context, lock resourcelock.Interface, c *Config, lead func
 				withdraw()
 			},
 			OnStoppedLeading: func() {},
-			OnNewLeader: func(leader string) {
+			OnNewLeader: func(identity string) {
 				if c.Changed != nil {
-					c.Changed(leader, leader == lock.Identity())
+					_, address, _ := strings.Cut(identity, addressMark)
+					c.Changed(Leader{Identity: identity, Address: address, Self: identity == lock.Identity()})
 				}
 			},
 		},

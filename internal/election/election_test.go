@@ -119,6 +119,33 @@ func TestLostLease(t *testing.T) {
 	require.NoError(t, <-ended)
 }
 
+// Everybody is told who leads, and where it is reached.
+func TestLeaderIsKnown(t *testing.T) {
+	client := versioned()
+	ctx, stop := context.WithCancel(t.Context())
+	var known [2]chan election.Leader
+	ended := make(chan error, 2)
+	run := func(i int, address string) {
+		known[i] = make(chan election.Leader, 8)
+		c := config()
+		c.Address, c.Changed = address, func(l election.Leader) { known[i] <- l }
+		go func() {
+			ended <- election.Run(ctx, client, c, func(ctx context.Context, _ *election.Mandate) error {
+				<-ctx.Done()
+				return nil
+			})
+		}()
+	}
+	run(0, "10.0.0.1:9090")
+	first := <-known[0]
+	require.True(t, first.Self)
+	require.Equal(t, "10.0.0.1:9090", first.Address)
+	run(1, "")
+	require.Equal(t, election.Leader{Identity: first.Identity, Address: first.Address}, <-known[1])
+	stop()
+	require.NoError(t, errors.Join(<-ended, <-ended))
+}
+
 // What lead returns ends the candidacy.
 func TestLeadFails(t *testing.T) {
 	broken := errors.New("broken")
