@@ -23,11 +23,13 @@ type Config struct {
 	Self resource.Self
 }
 
-// Catalog knows the fleet of a cluster. Fleet is for one goroutine, all else for any.
+// Catalog knows the fleet of a cluster. Fleet and Report are for one goroutine, all else
+// is for any.
 type Catalog struct {
 	config  Config
 	partial bool
 	latest  atomic.Pointer[snapshot]
+	telling telling
 }
 
 var _ controller.Catalog = (*Catalog)(nil)

@@ -2,7 +2,10 @@ package cluster
 
 import (
 	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/metrics"
 )
+
+var _ metrics.Pods = (*Catalog)(nil)
 
 // Target returns what a variant scales, as of the last fleet; false if there is none. It
 // implements actuator.Targets.
@@ -56,4 +59,28 @@ func (c *Catalog) Series(workload string) (resource.Series, bool) {
 		return resource.Series{}, false
 	}
 	return s.workloads[i].Series, true
+}
+
+// Pods implements [metrics.Pods]: one pod for each replica, those that terminate left out.
+func (c *Catalog) Pods(workload string) []metrics.Pod {
+	s := c.latest.Load()
+	if s == nil {
+		return nil
+	}
+	i, ok := s.of[workload]
+	if !ok {
+		return nil
+	}
+	var pods []metrics.Pod
+	for j := range s.seen[i] {
+		for _, p := range s.seen[i][j].leaders {
+			if !p.leaving && !p.ended {
+				pods = append(pods, metrics.Pod{
+					Name: p.name, Variant: s.workloads[i].Declared[j].Name, Address: p.address,
+					Ready: p.ready, Started: p.started,
+				})
+			}
+		}
+	}
+	return pods
 }

@@ -33,18 +33,13 @@ func (in *inventory) offered(declared []resource.Workload) []overlay.Pool {
 
 // place says in which pools replicas hold devices, and takes from the pools the devices of
 // pods that no workload of the fleet counts.
-func (s *snapshot) place(in *inventory, all map[variantName]seen) {
+func (s *snapshot) place(in *inventory) {
 	poolOf := s.poolsOf(in)
-	s.seen = make([][]seen, len(s.workloads))
-	for i := range s.workloads {
-		w := &s.Fleet.Workloads[i]
-		s.of[w.QualifiedName()], s.namespaces[w.Namespace] = i, true
-		s.seen[i] = make([]seen, len(w.Variants))
-		for j := range w.Variants {
-			v := &w.Variants[j]
-			s.seen[i][j] = all[variantName{w.QualifiedName(), v.Name}]
-			v.Startup = cmp.Or(v.Startup, s.seen[i][j].startup, s.workloads[i].Declared[j].StartupLimit)
-			s.placeVariant(v, &s.seen[i][j], in, poolOf)
+	for i := range s.seen {
+		for j := range s.seen[i] {
+			v, found := &s.Fleet.Workloads[i].Variants[j], &s.seen[i][j]
+			v.Startup = cmp.Or(v.Startup, found.startup, s.workloads[i].Declared[j].StartupLimit)
+			s.placeVariant(v, found, in, poolOf)
 		}
 	}
 	for p := range in.ours {

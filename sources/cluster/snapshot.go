@@ -21,6 +21,8 @@ type snapshot struct {
 	// which there is none in it.
 	workloads []resource.Workload
 	skipped   []resource.Skipped
+	// reader read each workload, as an index into the catalog's.
+	reader []int
 	// of is where a workload is, by its qualified name.
 	of map[string]int
 	// seen are the replicas of each variant of each workload.
@@ -45,51 +47,72 @@ type seen struct {
 // snapshot makes the fleet of a view.
 func (c *Catalog) snapshot(v *View, o *overlay.Overlay, now time.Time) *snapshot {
 	s := &snapshot{view: v, overlay: o, of: make(map[string]int), namespaces: make(map[string]bool), counted: make(map[*pod]int)}
-	declared := s.declared(c.config.Readers)
+	declared, reader := s.declared(c.config.Readers)
 	x := newIndex(v)
-	all, ours := make(map[variantName]seen), make(map[*pod]bool)
+	all, ours := make([][]seen, len(declared)), make(map[*pod]bool)
 	for i := range declared {
-		w := &declared[i]
-		for j := range w.Declared {
-			found := x.see(&w.Declared[j])
+		for j := range declared[i].Declared {
+			found := x.see(&declared[i].Declared[j])
+			all[i] = append(all[i], found)
 			for _, p := range found.pods {
 				ours[p] = true
-			}
-			if name := (variantName{w.QualifiedName(), w.Declared[j].Name}); all[name].pods == nil {
-				all[name] = found
 			}
 		}
 	}
 	in := newInventory(x, ours, c.partial)
 	for i := range declared {
-		s.prepare(&declared[i], in, all)
+		s.prepare(&declared[i], in, all[i])
 	}
 	completed := o.Complete(v, in.offered(declared), declared)
 	s.Fleet, s.workloads = completed.Fleet, completed.Workloads
 	s.skipped = append(s.skipped, completed.Skipped...)
-	s.place(in, all)
+	s.match(declared, reader, all)
+	s.place(in)
 	s.limit(in)
 	s.own(resource.NewOwnership(v, c.config.Self, now))
 	s.pause()
 	return s
 }
 
+// match finds out for each workload of the fleet, which are in the order of those that were
+// declared, but not all of them, who read it and what is seen of its variants.
+func (s *snapshot) match(declared []resource.Workload, reader []int, all [][]seen) {
+	i := 0
+	for k := range s.workloads {
+		w := &s.workloads[k]
+		for declared[i].Object != w.Object || declared[i].QualifiedName() != w.QualifiedName() {
+			i++
+		}
+		s.of[w.QualifiedName()], s.namespaces[w.Namespace] = k, true
+		s.reader = append(s.reader, reader[i])
+		found, j := make([]seen, len(w.Declared)), 0
+		for n := range found {
+			for declared[i].Declared[j].Name != w.Declared[n].Name {
+				j++
+			}
+			found[n] = all[i][j]
+		}
+		s.seen = append(s.seen, found)
+		i++
+	}
+}
+
 // variantName names a variant of the whole fleet.
 type variantName struct{ workload, variant string }
 
-// declared are the workloads of all readers, whose variants may be changed.
-func (s *snapshot) declared(readers []resource.Reader) []resource.Workload {
-	var all []resource.Workload
-	for _, r := range readers {
+// declared are the workloads of all readers, whose variants may be changed, with the index
+// of the reader of each.
+func (s *snapshot) declared(readers []resource.Reader) (all []resource.Workload, reader []int) {
+	for k, r := range readers {
 		workloads, skipped := r.Read(s.view)
 		for _, w := range workloads {
 			w.Declared = slices.Clone(w.Declared)
 			w.Conditions = slices.Clip(w.Conditions)
-			all = append(all, w)
+			all, reader = append(all, w), append(reader, k)
 		}
 		s.skipped = append(s.skipped, skipped...)
 	}
-	return all
+	return all, reader
 }
 
 // see finds the pods of a variant and counts its replicas.
@@ -108,10 +131,9 @@ const TargetMissing = "TargetMissing"
 
 // prepare enters what the cluster shows of a workload before it is completed: replicas, and
 // the type of device where nothing declares it.
-func (s *snapshot) prepare(w *resource.Workload, in *inventory, all map[variantName]seen) {
+func (s *snapshot) prepare(w *resource.Workload, in *inventory, all []seen) {
 	for j := range w.Declared {
-		v := &w.Declared[j]
-		found := all[variantName{w.QualifiedName(), v.Name}]
+		v, found := &w.Declared[j], &all[j]
 		if v.Accelerator == "" {
 			v.Accelerator = in.accelerator(v, found.leaders)
 		}

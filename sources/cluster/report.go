@@ -1,0 +1,146 @@
+package cluster
+
+import (
+	"slices"
+
+	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/planner"
+)
+
+// OwnershipConflict is the type of the condition that somebody else scales a target of the
+// workload too, so that its replicas are recommended only; or, with status False, that they
+// are scaled all the same, because the workload asks for it.
+const OwnershipConflict = "OwnershipConflict"
+
+// Report returns what is to be written after a cycle: the statuses of workloads whose
+// objects have any, as their readers say, and an event for each condition that has come or
+// gone since the last report. It is for the goroutine of Fleet.
+func (c *Catalog) Report(e *controller.Entry) ([]resource.Patch, []resource.Event) {
+	s := c.latest.Load()
+	if s == nil {
+		return nil, nil
+	}
+	var patches []resource.Patch
+	found := make(map[told]resource.Condition)
+	cycle := newCycle(e)
+	for i := range e.Decision.Plans {
+		k, ok := s.same(&e.Decision.Fleet.Workloads[i])
+		if !ok {
+			continue // it has changed meanwhile
+		}
+		w := &s.workloads[k]
+		o := cycle.outcome(i)
+		o.Conditions = slices.Concat(w.Conditions, s.ownership(k), planned(o.Plan))
+		for j := range s.seen[k] {
+			o.Ready = append(o.Ready, s.seen[k][j].ready)
+		}
+		patches = append(patches, c.config.Readers[s.reader[k]].Patches(s.view, w, &o)...)
+		for _, condition := range o.Conditions {
+			found[toldOf(w.Object, condition.Type)] = condition
+		}
+	}
+	for i := range s.skipped {
+		skipped := &s.skipped[i]
+		refused := resource.Condition{Type: resource.Accepted, Status: resource.False, Reason: skipped.Reason, Message: skipped.Message}
+		found[toldOf(skipped.Object, resource.Accepted)] = refused
+		patches = append(patches, s.refuse(skipped.Object, refused, e)...)
+	}
+	return patches, c.telling.events(found)
+}
+
+// same finds a workload that is still what was planned.
+func (s *snapshot) same(w *planner.Workload) (int, bool) {
+	k, ok := s.of[w.QualifiedName()]
+	if !ok {
+		return 0, false
+	}
+	return k, slices.EqualFunc(s.Fleet.Workloads[k].Variants, w.Variants, func(a, b planner.Variant) bool { return a.Name == b.Name })
+}
+
+// refuse writes on an object that it could not be read; only where its status has
+// conditions, so that its API is known to have them.
+func (s *snapshot) refuse(r resource.Reference, why resource.Condition, e *controller.Entry) []resource.Patch {
+	object, ok := s.view.Get(r.GroupKind(), r.Namespace, r.Name)
+	if !ok || isBuiltIn(r.Group) || list(object.Object, "status", "conditions") == nil {
+		return nil
+	}
+	patch, changed := resource.ConditionsPatch(object, []resource.Condition{why}, e.Decision.At)
+	if !changed {
+		return nil
+	}
+	return []resource.Patch{patch}
+}
+
+// isBuiltIn tells whether the objects of a group are Kubernetes' own, whose statuses are
+// for their controllers alone.
+func isBuiltIn(group string) bool {
+	return group == "" || group == "apps" || group == groupSetKind.Group
+}
+
+// ownership is the condition of the targets that somebody else scales, if there are any.
+func (s *snapshot) ownership(k int) []resource.Condition {
+	w := &s.workloads[k]
+	message := ""
+	for j, owners := range s.owners[k] {
+		for _, owner := range owners {
+			if message != "" {
+				message += "; "
+			}
+			message += w.Declared[j].Target.String() + " is scaled by " + owner
+		}
+	}
+	switch {
+	case message == "":
+		return nil
+	case w.TakeOver:
+		return []resource.Condition{{Type: OwnershipConflict, Status: resource.False, Reason: "TakenOver", Message: message + ", and by Poolwright all the same"}}
+	}
+	return []resource.Condition{{Type: OwnershipConflict, Status: resource.True, Reason: OwnershipConflict, Message: message + ": replicas are recommended only"}}
+}
+
+// planned are the conditions of a plan.
+func planned(p *planner.WorkloadPlan) []resource.Condition {
+	conditions := make([]resource.Condition, len(p.Conditions))
+	for i, c := range p.Conditions {
+		conditions[i] = resource.Condition{Type: string(c.Type), Status: resource.True, Reason: string(c.Type), Message: c.Message}
+	}
+	return conditions
+}
+
+// cycle finds what belongs to a workload in an entry.
+type cycle struct {
+	entry        *controller.Entry
+	observations map[string]*planner.Observation
+	changes      map[string][]planner.Change
+	dropped      map[string][]string
+}
+
+func newCycle(e *controller.Entry) *cycle {
+	c := &cycle{e, make(map[string]*planner.Observation), make(map[string][]planner.Change), make(map[string][]string)}
+	for i := range e.Snapshot.Observations {
+		c.observations[e.Snapshot.Observations[i].Workload] = &e.Snapshot.Observations[i]
+	}
+	isDropped := make(map[variantName]bool)
+	for i := range e.Dropped {
+		d := &e.Dropped[i]
+		isDropped[variantName{d.Change.Workload, d.Change.Variant}] = true
+		c.dropped[d.Change.Workload] = append(c.dropped[d.Change.Workload], d.Change.Variant+": "+d.Reason)
+	}
+	for _, change := range e.Decision.Changes {
+		if !isDropped[variantName{change.Workload, change.Variant}] {
+			c.changes[change.Workload] = append(c.changes[change.Workload], change)
+		}
+	}
+	return c
+}
+
+// outcome is that of a workload, without what the catalog knows.
+func (c *cycle) outcome(i int) resource.Outcome {
+	d := &c.entry.Decision
+	name := d.Fleet.Workloads[i].QualifiedName()
+	return resource.Outcome{
+		Now: d.At, Fleet: &d.Fleet, Workload: &d.Fleet.Workloads[i], Plan: &d.Plans[i],
+		Observation: c.observations[name], Changes: c.changes[name], Dropped: c.dropped[name],
+	}
+}

@@ -1,0 +1,221 @@
+package cluster
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/metrics"
+	"github.com/poolwright/poolwright/planner"
+)
+
+// catalogOf is a catalog that has seen a view.
+func catalogOf(t testing.TB, r resource.Reader, v *View) *Catalog {
+	t.Helper()
+	c := &Catalog{config: Config{Readers: []resource.Reader{r}}}
+	c.latest.Store(c.snapshot(v, overlayOf(t, ""), time.Now()))
+	return c
+}
+
+// entryOf is a cycle of the catalog's fleet, in which nothing was changed.
+func entryOf(c *Catalog) *controller.Entry {
+	fleet := c.latest.Load().Fleet
+	plans := make([]planner.WorkloadPlan, len(fleet.Workloads))
+	return &controller.Entry{Decision: planner.Decision{At: time.Unix(100, 0).UTC(), Fleet: fleet, Plans: plans}}
+}
+
+// writer writes down the outcomes that it is told of.
+type writer struct {
+	reader
+	outcomes map[string]resource.Outcome
+}
+
+func (w *writer) Patches(_ resource.View, of *resource.Workload, o *resource.Outcome) []resource.Patch {
+	w.outcomes[of.QualifiedName()] = *o
+	return []resource.Patch{{Object: of.Object}}
+}
+
+func typesOf(conditions []resource.Condition) []string {
+	var all []string
+	for _, c := range conditions {
+		all = append(all, fmt.Sprintf("%s=%s", c.Type, c.Status))
+	}
+	return all
+}
+
+func TestReport(t *testing.T) {
+	w := &writer{outcomes: map[string]resource.Outcome{}}
+	c := catalogOf(t, w, viewOf(t, nodeOf("n1", h100, 8, ""),
+		deployment("a", "x", 2, onH100), podOf("a", "x-1", "r-a-x", "n1", "ready"), deployment("a", "gone", 1, onH100)))
+	e := entryOf(c)
+	change := planner.Change{Workload: "a/x", Variant: "v", From: 2, To: 3}
+	e.Decision.Changes = []planner.Change{change, {Workload: "a/x", Variant: "w"}}
+	e.Dropped = []controller.Drop{{Change: e.Decision.Changes[1], Reason: "it is gone"}}
+	e.Snapshot.Observations = []planner.Observation{{Workload: "a/x", ArrivalRate: planner.Measurement{State: planner.Fresh, Value: 3}}}
+	i := c.latest.Load().of["a/x"]
+	e.Decision.Plans[i].Conditions = []planner.Condition{{Type: planner.DemandUnmet, Message: "1 request/s"}}
+	e.Decision.Fleet.Workloads = append([]planner.Workload(nil), e.Decision.Fleet.Workloads...)
+	e.Decision.Fleet.Workloads[1-i].Variants = nil // it has another variant since
+
+	patches, _ := c.Report(e)
+	require.Len(t, patches, 1)
+	require.Len(t, w.outcomes, 1)
+	o := w.outcomes["a/x"]
+	assert.Equal(t, e.Decision.At, o.Now)
+	assert.Equal(t, []int{1}, o.Ready)
+	assert.Equal(t, []planner.Change{change}, o.Changes)
+	assert.Equal(t, []string{"w: it is gone"}, o.Dropped)
+	assert.InDelta(t, 3, o.Observation.ArrivalRate.Value, 0)
+	assert.Same(t, &e.Decision.Plans[i], o.Plan)
+	assert.Equal(t, []string{"SLOMissing=True", "DemandUnmet=True"}, typesOf(o.Conditions))
+}
+
+const autoscaler = `
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {namespace: a, name: h}
+spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: x}}
+---
+`
+
+func TestTargets(t *testing.T) {
+	w := &writer{outcomes: map[string]resource.Outcome{}}
+	c := catalogOf(t, w, viewOf(t, autoscaler, deployment("a", "x", 2, onH100+", mode: dry-run"), deployment("a", "free", 2, onH100)))
+	target, ok := c.Target("a/x", "v")
+	require.True(t, ok)
+	assert.Equal(t, "d-a-x", string(target.Object.UID))
+	assert.Equal(t, int64(7), target.Object.Generation)
+	assert.Equal(t, resource.DryRun, target.Mode)
+	assert.Equal(t, []string{"HorizontalPodAutoscaler a/h"}, target.Owners)
+	target, ok = c.Target("a/free", "v")
+	require.True(t, ok)
+	assert.Equal(t, resource.Apply, target.EffectiveMode())
+	for _, name := range [][2]string{{"a/x", "w"}, {"a/none", "v"}} {
+		_, ok = c.Target(name[0], name[1])
+		assert.False(t, ok, name)
+	}
+	c.Report(entryOf(c))
+	assert.Contains(t, typesOf(w.outcomes["a/x"].Conditions), "OwnershipConflict=True")
+	assert.NotContains(t, typesOf(w.outcomes["a/free"].Conditions), "OwnershipConflict=True")
+
+	_, ok = New(Config{Watch: NewWatch(WatchConfig{})}).Target("a/x", "v")
+	assert.False(t, ok, "before the first fleet")
+}
+
+// Two of our own installations, or we and somebody else, must not fight over a target.
+func TestOwnershipIsSaidAndTakenOverOnlyIfAsked(t *testing.T) {
+	s := snapshotOf(t, viewOf(t, autoscaler, deployment("a", "x", 2, onH100)), "")
+	assert.Equal(t, []resource.Condition{{
+		Type: OwnershipConflict, Status: resource.True, Reason: OwnershipConflict,
+		Message: "Deployment a/x is scaled by HorizontalPodAutoscaler a/h: replicas are recommended only",
+	}}, s.ownership(0))
+	s.workloads[0].TakeOver = true
+	assert.Equal(t, resource.False, s.ownership(0)[0].Status)
+}
+
+func TestPods(t *testing.T) {
+	c := catalogOf(t, reader{}, viewOf(t, nodeOf("n1", h100, 8, ""), deployment("a", "x", 2, onH100),
+		podOf("a", "x-1", "r-a-x", "n1", "ready"), podOf("a", "x-2", "r-a-x", "n1", "starting"),
+		podOf("a", "x-3", "r-a-x", "n1", "leaving"), podOf("a", "x-4", "r-a-x", "n1", "ended"), podOf("a", "o", "", "n1", "ready")))
+	started := time.Date(2026, 1, 1, 0, 0, 10, 0, time.UTC)
+	pods := c.Pods("a/x")
+	for i := range pods {
+		assert.True(t, started.Equal(pods[i].Started))
+		pods[i].Started = time.Time{}
+	}
+	assert.Equal(t, []metrics.Pod{
+		{Name: "x-1", Variant: "v", Address: "10.0.0.1", Ready: true},
+		{Name: "x-2", Variant: "v", Address: "10.0.0.1"},
+	}, pods)
+	assert.Nil(t, c.Pods("a/none"))
+	_, ok := c.Series("a/x")
+	assert.True(t, ok)
+	_, ok = c.Series("a/none")
+	assert.False(t, ok)
+}
+
+// What people are told of are transitions: once, however often it is reported.
+func TestEventsTellOfTransitions(t *testing.T) {
+	c := catalogOf(t, reader{}, viewOf(t, nodeOf("n1", h100, 8, ""), deployment("a", "x", 2, onH100)))
+	tell := func(conditions ...planner.Condition) []string {
+		e := entryOf(c)
+		e.Decision.Plans[0].Conditions = conditions
+		_, events := c.Report(e)
+		var all []string
+		for _, event := range events {
+			kind := "Normal"
+			if event.Warning {
+				kind = "Warning"
+			}
+			assert.Equal(t, "d-a-x", string(event.Object.UID))
+			all = append(all, kind+" "+event.Reason+": "+event.Message)
+		}
+		return all
+	}
+	unmet := planner.Condition{Type: planner.DemandUnmet, Message: "1 request/s"}
+	assert.Equal(t, []string{
+		"Warning DemandUnmet: 1 request/s",
+		"Warning SLOMissing: no SLO is known: only stability limits a replica",
+	}, tell(unmet, planner.Condition{Type: planner.Waiting, Message: "in the normal course"}))
+	unmet.Message = "2 requests/s"
+	assert.Empty(t, tell(unmet), "the same in other numbers")
+	assert.Equal(t, []string{"Normal DemandUnmetEnded: no longer: 1 request/s"}, tell())
+	assert.Equal(t, []string{"Normal Paused: by a person"}, tell(planner.Condition{Type: planner.Paused, Message: "by a person"}))
+}
+
+func TestEventsAreBounded(t *testing.T) {
+	var objects []string
+	for i := range mostEvents + 20 {
+		objects = append(objects, deployment("a", fmt.Sprintf("x%d", i), 1, onH100))
+	}
+	c := catalogOf(t, reader{}, viewOf(t, append(objects, nodeOf("n1", h100, 8, ""))...))
+	for _, want := range []int{mostEvents, 20, 0} {
+		_, events := c.Report(entryOf(c))
+		assert.Len(t, events, want)
+	}
+}
+
+// An object that can't be used is told so: by an event, and by a condition if its API has
+// conditions.
+func TestSkippedObjectsAreToldWhy(t *testing.T) {
+	const binding = `
+apiVersion: example.com/v1
+kind: Binding
+metadata: {namespace: a, name: b, uid: b, generation: 3}
+%s
+---
+`
+	v := viewOf(t, fmt.Sprintf(binding, "status: {conditions: [{type: Ready, status: \"True\"}]}"))
+	c := catalogOf(t, skipper{}, v)
+	patches, events := c.Report(entryOf(c))
+	require.Len(t, events, 1)
+	assert.Equal(t, "Malformed", events[0].Reason)
+	assert.True(t, events[0].Warning)
+	require.Len(t, patches, 1)
+	conditions := patches[0].Merge["status"].(map[string]any)["conditions"].([]any)
+	assert.Len(t, conditions, 2)
+	assert.Equal(t, "Malformed", conditions[1].(map[string]any)["reason"])
+
+	c = catalogOf(t, skipper{}, viewOf(t, fmt.Sprintf(binding, "")))
+	patches, events = c.Report(entryOf(c))
+	assert.Len(t, events, 1)
+	assert.Empty(t, patches, "nothing says that the API has conditions")
+}
+
+// skipper understands nothing.
+type skipper struct{ reader }
+
+func (skipper) Read(v resource.View) ([]resource.Workload, []resource.Skipped) {
+	for kind := range v.(*View).kinds {
+		for _, object := range v.List(kind) {
+			return nil, []resource.Skipped{{Object: resource.ReferenceTo(object), Reason: "Malformed", Message: strings.ToLower(kind.Kind)}}
+		}
+	}
+	return nil, nil
+}
