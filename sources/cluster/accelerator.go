@@ -11,10 +11,8 @@ import (
 // pods asks for, else that of the nodes where most of them run; empty where neither says
 // any.
 func (in *inventory) accelerator(v *resource.Variant, leaders []*pod) string {
-	if e := in.index.view.entry(v.Target.GroupKind(), v.Target.Namespace, v.Target.Name); e != nil {
-		if product := templateProduct(e.object.Object); product != "" {
-			return product
-		}
+	if product := in.index.view.selected(v.Target); product != "" {
+		return product
 	}
 	counts := make(map[string]int)
 	for _, p := range leaders {
@@ -31,4 +29,18 @@ func (in *inventory) accelerator(v *resource.Variant, leaders []*pod) string {
 		}
 	}
 	return most
+}
+
+// selected is the type of device that the pods of an object select; empty where that is not
+// known.
+func (v *View) selected(r resource.Reference) string {
+	object, ok := v.Get(r.GroupKind(), r.Namespace, r.Name)
+	if !ok || !slices.Contains(resource.ScaledKinds(), r.GroupKind()) {
+		return ""
+	}
+	scaled, err := resource.ReadScaled(object)
+	if err != nil {
+		return "" // the reader says so
+	}
+	return scaled.Product
 }

@@ -61,15 +61,12 @@ func newIndex(v *View) *index {
 	return x
 }
 
-// groupLeader is the label that the pods of a LeaderWorkerSet have, 0 for leaders.
-const groupLeader = "leaderworkerset.sigs.k8s.io/worker-index"
-
 // leaders are the pods of a variant, one for each of its replicas.
 func (x *index) leaders(v *resource.Variant) []*pod {
 	owned := x.owned[x.uid(v.Target)]
 	selector := v.Leaders
 	if selector == nil && v.Target.GroupKind() == groupSetKind {
-		selector = labels.SelectorFromSet(labels.Set{groupLeader: "0"})
+		selector = resource.Leaders(v.Target.Name)
 	}
 	if selector == nil {
 		return owned

@@ -100,9 +100,9 @@ kind: StatefulSet
 metadata: {namespace: a, name: x-0, uid: workers, ownerReferences: [{apiVersion: v1, kind: Pod, name: x-0, uid: p-a-x-0, controller: true}]}
 ---
 `
-	leader := strings.ReplaceAll(podOf("a", "x-0", "leaders", "n1", "ready"), "app: x-0", groupLeader+`: "0"`)
-	starting := strings.ReplaceAll(podOf("a", "x-1", "leaders", "n1", "starting"), "app: x-1", groupLeader+`: "0"`)
-	worker := strings.ReplaceAll(podOf("a", "x-0-1", "workers", "n1", "ready"), "app: x-0-1", groupLeader+`: "1"`)
+	leader := strings.ReplaceAll(podOf("a", "x-0", "leaders", "n1", "ready"), "app: x-0", `leaderworkerset.sigs.k8s.io/name: x, leaderworkerset.sigs.k8s.io/worker-index: "0"`)
+	starting := strings.ReplaceAll(podOf("a", "x-1", "leaders", "n1", "starting"), "app: x-1", `leaderworkerset.sigs.k8s.io/name: x, leaderworkerset.sigs.k8s.io/worker-index: "0"`)
+	worker := strings.ReplaceAll(podOf("a", "x-0-1", "workers", "n1", "ready"), "app: x-0-1", `leaderworkerset.sigs.k8s.io/name: x, leaderworkerset.sigs.k8s.io/worker-index: "1"`)
 	s := snapshotOf(t, viewOf(t, nodeOf("n1", h100, 8, ""), group, leader, starting, worker), "")
 	v := variant(t, s, "a/x")
 	assert.Equal(t, 2, v.CurrentReplicas)
