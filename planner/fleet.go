@@ -72,6 +72,9 @@ type Workload struct {
 	Shapes []ShapeShare
 	SLO    queueing.SLO
 	Mixing optimizer.Mixing
+	// ExpansionRate, in percent and ≥ 0, lets replicas be shared among the variants in
+	// batches, as [greedy.Kthena] does, with the strategy [Optimal] too; nil = they are not.
+	ExpansionRate *int
 	// Redundancy is the number of replicas that may fail with the SLO still held.
 	Redundancy  int
 	MinReplicas int

@@ -199,20 +199,24 @@ func (c *cycle) planInside(engine lp.Engine) error {
 
 // solveInside plans for the workloads that are not held, within what is permitted.
 func (c *cycle) solveInside(engine lp.Engine) error {
-	inside := *c.free
-	inside.Workloads = append([]optimizer.Workload(nil), c.free.Workloads...)
+	permitted := *c.free
+	permitted.Workloads = append([]optimizer.Workload(nil), c.free.Workloads...)
 	for k, i := range c.planned {
-		c.permitted[i].bound(&inside.Workloads[k])
+		c.permitted[i].bound(&permitted.Workloads[k])
 	}
-	result, err := c.solution(&inside, engine)
+	inside, err := c.batched(&permitted)
+	if err != nil {
+		return err
+	}
+	c.explainBatches(inside)
+	c.result, err = c.solution(inside, engine)
 	if err != nil {
 		return fmt.Errorf("planner: permit: %w", err)
 	}
-	c.result = result
-	if err := c.stay(&inside); err != nil {
+	if err := c.stay(inside); err != nil {
 		return err
 	}
-	c.inside = startOf(&inside, c.result)
+	c.inside = startOf(inside, c.result)
 	c.explainResult()
 	return nil
 }

@@ -182,7 +182,7 @@ func (c *cycle) unstopped(i int) string {
 	switch {
 	case c.fleet.Objective.Strategy != Optimal && c.solved.Stopped:
 		return "timeLimit"
-	case c.fleet.Objective.Strategy != Optimal:
+	case c.fleet.Objective.Strategy != Optimal, c.inBatches(i):
 		return "strategy"
 	case c.fleet.Workloads[i].Penalized:
 		return "unmetPenaltyPerRps"

@@ -19,14 +19,19 @@ func solveStage(engine lp.Engine) func(*cycle) error {
 		}
 		c.heldUse = held
 		c.free = held.rest(c.problem, c.held)
-		c.result, err = c.solution(c.free, engine)
+		p, err := c.batched(c.free)
+		if err != nil {
+			return err
+		}
+		c.explainBatches(p)
+		c.result, err = c.solution(p, engine)
 		if err != nil {
 			return fmt.Errorf("planner: solve: %w", err)
 		}
-		if err := c.stay(c.free); err != nil {
+		if err := c.stay(p); err != nil {
 			return err
 		}
-		c.start = startOf(c.free, c.result)
+		c.start = startOf(p, c.result)
 		c.explainResult()
 		return nil
 	}

@@ -59,7 +59,11 @@ func (e *Explanation) answer(c *cycle, engine lp.Engine) error {
 		e.LeftOut = []string{"everything else: a plan of the " + c.fleet.Objective.madeBy() + " is not proven"}
 		return nil
 	}
-	x := &explainer{Explanation: e, cycle: c, study: optimizer.NewStudy(c.free, c.solved, c.options(engine)), free: c.planned}
+	p, err := c.batched(c.free)
+	if err != nil {
+		return err
+	}
+	x := &explainer{Explanation: e, cycle: c, study: optimizer.NewStudy(p, c.solved, c.options(engine)), free: c.planned}
 	all := questions()
 	for i, q := range all {
 		err := q.ask(x)

@@ -14,6 +14,9 @@ func (f *Fleet) validate() error {
 		if len(w.Variants) == 0 {
 			errs = append(errs, fmt.Errorf("planner: workloads[%d].variants: there is none", i))
 		}
+		if w.ExpansionRate != nil && *w.ExpansionRate < 0 {
+			errs = append(errs, fmt.Errorf("planner: workloads[%d].expansionRate: %d < 0", i, *w.ExpansionRate))
+		}
 		for j := range w.Variants {
 			if err := f.validateVariant(&w.Variants[j]); err != nil {
 				errs = append(errs, &VariantError{Workload: i, Variant: j, Err: err})

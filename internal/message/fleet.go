@@ -215,6 +215,10 @@ func (t *translation) workload(m *poolwrightv1.Workload, path string) planner.Wo
 		w.Priority = int(m.GetPriority())
 	}
 	w.Mixing = mixing(m.GetMixing())
+	if m.CostExpansionRatePercent != nil {
+		rate := int(m.GetCostExpansionRatePercent())
+		w.ExpansionRate = &rate
+	}
 	t.printable(path, "name", w.Name)
 	t.printable(path, "namespace", w.Namespace)
 	w.Policy = t.policy(m.GetPolicy(), path+".policy")

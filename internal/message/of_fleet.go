@@ -64,6 +64,10 @@ func ofWorkload(f *planner.Fleet, w *planner.Workload) *poolwrightv1.Workload {
 	if w.Mixing == optimizer.Single {
 		m.Mixing = poolwrightv1.Workload_SINGLE
 	}
+	if w.ExpansionRate != nil {
+		rate := count(*w.ExpansionRate)
+		m.CostExpansionRatePercent = &rate
+	}
 	if w.Penalized {
 		m.UnmetPenaltyPerRps = &w.UnmetPenalty
 	}

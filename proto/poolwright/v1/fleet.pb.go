@@ -776,9 +776,13 @@ type Workload struct {
 	// Ways to serve the workload, unique by name.
 	Variants []*Variant `protobuf:"bytes,13,rep,name=variants,proto3" json:"variants,omitempty"`
 	// How fast the loop follows plans for this workload; absent = as control says.
-	Policy        *Policy `protobuf:"bytes,14,opt,name=policy,proto3" json:"policy,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Policy *Policy `protobuf:"bytes,14,opt,name=policy,proto3" json:"policy,omitempty"`
+	// With the strategy OPTIMAL, shares replicas among variants in batches as KTHENA does: by
+	// how much each batch is larger than the one before, in percent of it, as of the objective.
+	// Absent = in any way that is cheapest.
+	CostExpansionRatePercent *int32 `protobuf:"varint,15,opt,name=cost_expansion_rate_percent,json=costExpansionRatePercent,proto3,oneof" json:"cost_expansion_rate_percent,omitempty"`
+	unknownFields            protoimpl.UnknownFields
+	sizeCache                protoimpl.SizeCache
 }
 
 func (x *Workload) Reset() {
@@ -907,6 +911,13 @@ func (x *Workload) GetPolicy() *Policy {
 		return x.Policy
 	}
 	return nil
+}
+
+func (x *Workload) GetCostExpansionRatePercent() int32 {
+	if x != nil && x.CostExpansionRatePercent != nil {
+		return *x.CostExpansionRatePercent
+	}
+	return 0
 }
 
 // Load is the demand of a workload.
@@ -3067,7 +3078,7 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\x11_devices_per_node\"b\n" +
 	"\x06Growth\x12\x1d\n" +
 	"\x03max\x18\x01 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\x03max\x129\n" +
-	"\x05delay\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\b\xbaH\x05\xaa\x01\x022\x00R\x05delay\"\xf2\x05\n" +
+	"\x05delay\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\b\xbaH\x05\xaa\x01\x022\x00R\x05delay\"\xe3\x06\n" +
 	"\bWorkload\x12\x1b\n" +
 	"\x04name\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x04name\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12\x14\n" +
@@ -3085,14 +3096,16 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\fmax_replicas\x18\v \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00H\x01R\vmaxReplicas\x88\x01\x01\x12O\n" +
 	"\x15unmet_penalty_per_rps\x18\f \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\xa2\x94\x1amB)\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\x12unmetPenaltyPerRps\x88\x01\x01\x12<\n" +
 	"\bvariants\x18\r \x03(\v2\x16.poolwright.v1.VariantB\b\xbaH\x05\x92\x01\x02\b\x01R\bvariants\x12-\n" +
-	"\x06policy\x18\x0e \x01(\v2\x15.poolwright.v1.PolicyR\x06policy\"!\n" +
+	"\x06policy\x18\x0e \x01(\v2\x15.poolwright.v1.PolicyR\x06policy\x12O\n" +
+	"\x1bcost_expansion_rate_percent\x18\x0f \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00H\x03R\x18costExpansionRatePercent\x88\x01\x01\"!\n" +
 	"\x06Mixing\x12\v\n" +
 	"\aALLOWED\x10\x00\x12\n" +
 	"\n" +
 	"\x06SINGLE\x10\x01B\v\n" +
 	"\t_priorityB\x0f\n" +
 	"\r_max_replicasB\x18\n" +
-	"\x16_unmet_penalty_per_rps\"\xa3\x05\n" +
+	"\x16_unmet_penalty_per_rpsB\x1e\n" +
+	"\x1c_cost_expansion_rate_percent\"\xa3\x05\n" +
 	"\x04Load\x12:\n" +
 	"\farrival_rate\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00e\xcd\xcdA)\x00\x00\x00\x00\x00\x00\x00\x00R\varrivalRate\x12:\n" +
 	"\finput_tokens\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00e\xcd\xcdA)\x00\x00\x00\x00\x00\x00\x00\x00R\vinputTokens\x12<\n" +
