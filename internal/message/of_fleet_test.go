@@ -19,6 +19,7 @@ pools: [{name: a, accelerator: A, growable: {max: 3, delay: 5m}}]
 workloads:
 - name: chat
   minReplicas: 1
+  costExpansionRatePercent: 150
   load: {arrivalRate: 1, arrivalRateUpper: 2, outputTokens: 10, prefixHitRatio: 0.5}
   slo: {ttft: {mean: 1s, p50: 1s, p90: 2s, p99: 4s}, itl: {p99: 50ms}, tokensPerSecond: 3}
   variants:

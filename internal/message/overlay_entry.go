@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/optimizer/greedy"
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/queueing"
@@ -48,6 +49,7 @@ func MergeWorkload(to, from *poolwrightv1.WorkloadOverlay) {
 	to.MaxReplicas = cmp.Or(to.MaxReplicas, from.MaxReplicas)
 	to.UnmetPenaltyPerRps = cmp.Or(to.UnmetPenaltyPerRps, from.UnmetPenaltyPerRps)
 	to.Policy = cmp.Or(to.Policy, from.Policy)
+	to.Strategy = cmp.Or(to.Strategy, from.Strategy)
 	to.Mode = cmp.Or(to.Mode, from.Mode)
 	to.TakeOver = cmp.Or(to.TakeOver, from.TakeOver)
 	if from.Metrics != nil {
@@ -125,6 +127,18 @@ func applyEngine(m *poolwrightv1.ReplicaOverlay, v *planner.Variant) {
 	}
 }
 
+// expansionRate is the declared one where batches are asked for, or the default.
+func expansionRate(s poolwrightv1.WorkloadOverlay_Strategy, declared *int) *int {
+	if s != poolwrightv1.WorkloadOverlay_GREEDY_BATCHES {
+		return nil
+	}
+	if declared == nil {
+		rate := greedy.DefaultExpansionRate
+		return &rate
+	}
+	return declared
+}
+
 // ApplyWorkload sets what an entry says of a workload itself.
 func ApplyWorkload(m *poolwrightv1.WorkloadOverlay, w *planner.Workload) {
 	w.Model = cmp.Or(m.GetModel(), w.Model)
@@ -148,6 +162,7 @@ func ApplyWorkload(m *poolwrightv1.WorkloadOverlay, w *planner.Workload) {
 	if m.UnmetPenaltyPerRps != nil {
 		w.UnmetPenalty, w.Penalized = m.GetUnmetPenaltyPerRps(), true
 	}
+	w.ExpansionRate = expansionRate(m.GetStrategy(), w.ExpansionRate)
 	if m.GetPolicy() != nil {
 		w.Policy = t.policy(m.GetPolicy(), "")
 	}

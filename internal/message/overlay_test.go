@@ -159,6 +159,7 @@ priority: 2
 slo: {ttft: {p95: 1s}}
 load: {inputTokens: 1000, outputTokens: 200, prefixHitRatio: 0.5}
 mixing: SINGLE
+strategy: GREEDY_BATCHES
 redundancy: 1
 minReplicas: 2
 maxReplicas: 20
@@ -219,11 +220,19 @@ func TestApplyWorkload(t *testing.T) {
 	require.NotNil(t, w.Policy.Native)
 	assert.InDelta(t, 1, w.Policy.Native.ZeroGrace.Hours(), 0)
 	w.Policy = planner.Policy{}
+	rate := 200
 	assert.Equal(t, planner.Workload{
 		Namespace: "ns", Name: "w", Model: "llama", ServiceClass: "premium", Priority: 2,
 		Shape:  queueing.Shape{InputTokens: 1000, OutputTokens: 200, InputSCV: 1, OutputSCV: 1, ArrivalSCV: 1, PrefixHitRatio: 0.5},
 		SLO:    queueing.SLO{Limits: []queueing.Limit{{Metric: queueing.TTFT, Quantile: 0.95, Value: 1}}},
 		Mixing: optimizer.Single, Redundancy: 1, MinReplicas: 2, MaxReplicas: optimizer.Bound{Limited: true, Value: 20},
-		UnmetPenalty: 7, Penalized: true,
+		UnmetPenalty: 7, Penalized: true, ExpansionRate: &rate,
 	}, w)
+
+	rate = 150
+	w.ExpansionRate = &rate
+	message.ApplyWorkload(&poolwrightv1.WorkloadOverlay{Strategy: poolwrightv1.WorkloadOverlay_GREEDY_BATCHES.Enum()}, &w)
+	assert.Equal(t, 150, *w.ExpansionRate, "the declared rate")
+	message.ApplyWorkload(&poolwrightv1.WorkloadOverlay{}, &w)
+	assert.Nil(t, w.ExpansionRate, "nobody asks for batches")
 }

@@ -25,7 +25,8 @@ type Reader interface {
 // configuration (package sources/overlay).
 type Workload struct {
 	// Workload has its variants in Declared. What the objects do not say is zero: model,
-	// service class, priority, SLO and shape.
+	// service class, priority, SLO and shape. An expansion rate counts where the
+	// configuration asks for batches.
 	planner.Workload
 	Declared []Variant
 	// Object declares the workload: events and conditions are its.

@@ -1,10 +1,6 @@
 package kthena
 
-import (
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/poolwright/poolwright/internal/resource"
-)
+import "k8s.io/apimachinery/pkg/runtime/schema"
 
 const (
 	workloadGroup   = "workload.serving.volcano.sh"
@@ -28,10 +24,6 @@ const (
 	roleIDLabel = "modelserving.volcano.sh/role-id"
 	entryLabel  = "modelserving.volcano.sh/entry"
 )
-
-// StrategyAnnotation, on the object that declares several targets, says how replicas are
-// shared among them: "optimal", or "greedy-batches" as Kthena does it.
-const StrategyAnnotation = resource.AnnotationDomain + "strategy"
 
 // Reasons for which an object is skipped, and types of conditions.
 const (

@@ -143,6 +143,9 @@ func (r *reading) workload(d *declaration) (*resource.Workload, *problem) {
 		Object:     resource.ReferenceTo(d.object),
 		Conditions: d.conditions,
 	}
+	if !d.single {
+		w.ExpansionRate = &d.expansionRate
+	}
 	servings, err := r.variants(d, w)
 	if err != nil {
 		return nil, err

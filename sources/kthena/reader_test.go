@@ -69,6 +69,9 @@ func describeWorkload(b *strings.Builder, w *resource.Workload) {
 	if w.Series.Port != 0 {
 		fmt.Fprintf(b, ", pods report at :%d%s", w.Series.Port, w.Series.Path)
 	}
+	if w.ExpansionRate != nil {
+		fmt.Fprintf(b, ", batches at %d %%", *w.ExpansionRate)
+	}
 	fmt.Fprintln(b)
 	if k := w.Policy.Kthena; k != nil {
 		fmt.Fprintf(b, "  policy: tolerance %d %%, metrics %v\n    up %+v\n    panic %+v\n    down %+v\n", k.TolerancePercent, k.Metrics, k.ScaleUp, k.Panic, k.ScaleDown)

@@ -130,6 +130,56 @@ func (WorkloadOverlay_Mode) EnumDescriptor() ([]byte, []int) {
 	return file_poolwright_v1_overlay_proto_rawDescGZIP(), []int{6, 0}
 }
 
+// Strategy is how replicas are shared among variants.
+type WorkloadOverlay_Strategy int32
+
+const (
+	// In the way that is cheapest.
+	WorkloadOverlay_OPTIMAL WorkloadOverlay_Strategy = 0
+	// In batches, as Kthena shares them among the targets of an AutoscalingPolicyBinding: at
+	// the rate that resources declare, else 200 percent.
+	WorkloadOverlay_GREEDY_BATCHES WorkloadOverlay_Strategy = 1
+)
+
+// Enum value maps for WorkloadOverlay_Strategy.
+var (
+	WorkloadOverlay_Strategy_name = map[int32]string{
+		0: "OPTIMAL",
+		1: "GREEDY_BATCHES",
+	}
+	WorkloadOverlay_Strategy_value = map[string]int32{
+		"OPTIMAL":        0,
+		"GREEDY_BATCHES": 1,
+	}
+)
+
+func (x WorkloadOverlay_Strategy) Enum() *WorkloadOverlay_Strategy {
+	p := new(WorkloadOverlay_Strategy)
+	*p = x
+	return p
+}
+
+func (x WorkloadOverlay_Strategy) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (WorkloadOverlay_Strategy) Descriptor() protoreflect.EnumDescriptor {
+	return file_poolwright_v1_overlay_proto_enumTypes[2].Descriptor()
+}
+
+func (WorkloadOverlay_Strategy) Type() protoreflect.EnumType {
+	return &file_poolwright_v1_overlay_proto_enumTypes[2]
+}
+
+func (x WorkloadOverlay_Strategy) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use WorkloadOverlay_Strategy.Descriptor instead.
+func (WorkloadOverlay_Strategy) EnumDescriptor() ([]byte, []int) {
+	return file_poolwright_v1_overlay_proto_rawDescGZIP(), []int{6, 1}
+}
+
 // Overlay says of a fleet in a cluster what the resources there don't say: prices,
 // profiles, objectives, where metrics are. It is the section `fleet` of the configuration
 // of `poolwright serve`. All numbers are finite.
@@ -818,7 +868,9 @@ type WorkloadOverlay struct {
 	// Whether targets are scaled even if another autoscaler scales them too; absent = false.
 	TakeOver *bool `protobuf:"varint,14,opt,name=take_over,json=takeOver,proto3,oneof" json:"take_over,omitempty"`
 	// Where metrics are.
-	Metrics       *MetricSeries `protobuf:"bytes,15,opt,name=metrics,proto3" json:"metrics,omitempty"`
+	Metrics *MetricSeries `protobuf:"bytes,15,opt,name=metrics,proto3" json:"metrics,omitempty"`
+	// How replicas are shared among variants; absent = OPTIMAL.
+	Strategy      *WorkloadOverlay_Strategy `protobuf:"varint,16,opt,name=strategy,proto3,enum=poolwright.v1.WorkloadOverlay_Strategy,oneof" json:"strategy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -956,6 +1008,13 @@ func (x *WorkloadOverlay) GetMetrics() *MetricSeries {
 		return x.Metrics
 	}
 	return nil
+}
+
+func (x *WorkloadOverlay) GetStrategy() WorkloadOverlay_Strategy {
+	if x != nil && x.Strategy != nil {
+		return *x.Strategy
+	}
+	return WorkloadOverlay_OPTIMAL
 }
 
 // MetricSeries says where the metrics of a workload are.
@@ -1187,7 +1246,7 @@ const file_poolwright_v1_overlay_proto_rawDesc = "" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
 	"\x05model\x18\x03 \x01(\tR\x05model\x12#\n" +
-	"\rservice_class\x18\x04 \x01(\tR\fserviceClass\"\xb3\a\n" +
+	"\rservice_class\x18\x04 \x01(\tR\fserviceClass\"\xc1\b\n" +
 	"\x0fWorkloadOverlay\x122\n" +
 	"\x05match\x18\x01 \x01(\v2\x1c.poolwright.v1.WorkloadMatchR\x05match\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12#\n" +
@@ -1206,12 +1265,16 @@ const file_poolwright_v1_overlay_proto_rawDesc = "" +
 	"\x06policy\x18\f \x01(\v2\x15.poolwright.v1.PolicyR\x06policy\x12F\n" +
 	"\x04mode\x18\r \x01(\x0e2#.poolwright.v1.WorkloadOverlay.ModeB\b\xbaH\x05\x82\x01\x02\x10\x01H\x06R\x04mode\x88\x01\x01\x12 \n" +
 	"\ttake_over\x18\x0e \x01(\bH\aR\btakeOver\x88\x01\x01\x125\n" +
-	"\ametrics\x18\x0f \x01(\v2\x1b.poolwright.v1.MetricSeriesR\ametrics\"6\n" +
+	"\ametrics\x18\x0f \x01(\v2\x1b.poolwright.v1.MetricSeriesR\ametrics\x12R\n" +
+	"\bstrategy\x18\x10 \x01(\x0e2'.poolwright.v1.WorkloadOverlay.StrategyB\b\xbaH\x05\x82\x01\x02\x10\x01H\bR\bstrategy\x88\x01\x01\"6\n" +
 	"\x04Mode\x12\t\n" +
 	"\x05APPLY\x10\x00\x12\r\n" +
 	"\tRECOMMEND\x10\x01\x12\v\n" +
 	"\aDRY_RUN\x10\x02\x12\a\n" +
-	"\x03OFF\x10\x03B\v\n" +
+	"\x03OFF\x10\x03\"+\n" +
+	"\bStrategy\x12\v\n" +
+	"\aOPTIMAL\x10\x00\x12\x12\n" +
+	"\x0eGREEDY_BATCHES\x10\x01B\v\n" +
 	"\t_priorityB\t\n" +
 	"\a_mixingB\r\n" +
 	"\v_redundancyB\x0f\n" +
@@ -1220,7 +1283,8 @@ const file_poolwright_v1_overlay_proto_rawDesc = "" +
 	"\x16_unmet_penalty_per_rpsB\a\n" +
 	"\x05_modeB\f\n" +
 	"\n" +
-	"_take_over\"\x89\x03\n" +
+	"_take_overB\v\n" +
+	"\t_strategy\"\x89\x03\n" +
 	"\fMetricSeries\x12Y\n" +
 	"\x06engine\x18\x01 \x01(\tBA\xbaH>\xd8\x01\x01r9R\bllamacppR\x06sglangR\ftensorrt-llmR\x03tgiR\ftrtllm-serveR\x04vllmR\x06engine\x12E\n" +
 	"\bselector\x18\x02 \x03(\v2).poolwright.v1.MetricSeries.SelectorEntryR\bselector\x12\x1f\n" +
@@ -1253,73 +1317,75 @@ func file_poolwright_v1_overlay_proto_rawDescGZIP() []byte {
 	return file_poolwright_v1_overlay_proto_rawDescData
 }
 
-var file_poolwright_v1_overlay_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_poolwright_v1_overlay_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
 var file_poolwright_v1_overlay_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_poolwright_v1_overlay_proto_goTypes = []any{
-	(Overlay_UnknownCapacity)(0), // 0: poolwright.v1.Overlay.UnknownCapacity
-	(WorkloadOverlay_Mode)(0),    // 1: poolwright.v1.WorkloadOverlay.Mode
-	(*Overlay)(nil),              // 2: poolwright.v1.Overlay
-	(*AcceleratorOverlay)(nil),   // 3: poolwright.v1.AcceleratorOverlay
-	(*ModelOverlay)(nil),         // 4: poolwright.v1.ModelOverlay
-	(*ReplicaMatch)(nil),         // 5: poolwright.v1.ReplicaMatch
-	(*ReplicaOverlay)(nil),       // 6: poolwright.v1.ReplicaOverlay
-	(*WorkloadMatch)(nil),        // 7: poolwright.v1.WorkloadMatch
-	(*WorkloadOverlay)(nil),      // 8: poolwright.v1.WorkloadOverlay
-	(*MetricSeries)(nil),         // 9: poolwright.v1.MetricSeries
-	(*GatewaySeries)(nil),        // 10: poolwright.v1.GatewaySeries
-	nil,                          // 11: poolwright.v1.MetricSeries.SelectorEntry
-	nil,                          // 12: poolwright.v1.GatewaySeries.SelectorEntry
-	(*Pool)(nil),                 // 13: poolwright.v1.Pool
-	(*Objective)(nil),            // 14: poolwright.v1.Objective
-	(*Control)(nil),              // 15: poolwright.v1.Control
-	(*Device)(nil),               // 16: poolwright.v1.Device
-	(*ModelFacts)(nil),           // 17: poolwright.v1.ModelFacts
-	(*Profile)(nil),              // 18: poolwright.v1.Profile
-	(Variant_ServiceModel)(0),    // 19: poolwright.v1.Variant.ServiceModel
-	(Variant_PrefillMode)(0),     // 20: poolwright.v1.Variant.PrefillMode
-	(*KVTransfer)(nil),           // 21: poolwright.v1.KVTransfer
-	(*durationpb.Duration)(nil),  // 22: google.protobuf.Duration
-	(*SwitchingCost)(nil),        // 23: poolwright.v1.SwitchingCost
-	(*SLO)(nil),                  // 24: poolwright.v1.SLO
-	(*Load)(nil),                 // 25: poolwright.v1.Load
-	(Workload_Mixing)(0),         // 26: poolwright.v1.Workload.Mixing
-	(*Policy)(nil),               // 27: poolwright.v1.Policy
+	(Overlay_UnknownCapacity)(0),  // 0: poolwright.v1.Overlay.UnknownCapacity
+	(WorkloadOverlay_Mode)(0),     // 1: poolwright.v1.WorkloadOverlay.Mode
+	(WorkloadOverlay_Strategy)(0), // 2: poolwright.v1.WorkloadOverlay.Strategy
+	(*Overlay)(nil),               // 3: poolwright.v1.Overlay
+	(*AcceleratorOverlay)(nil),    // 4: poolwright.v1.AcceleratorOverlay
+	(*ModelOverlay)(nil),          // 5: poolwright.v1.ModelOverlay
+	(*ReplicaMatch)(nil),          // 6: poolwright.v1.ReplicaMatch
+	(*ReplicaOverlay)(nil),        // 7: poolwright.v1.ReplicaOverlay
+	(*WorkloadMatch)(nil),         // 8: poolwright.v1.WorkloadMatch
+	(*WorkloadOverlay)(nil),       // 9: poolwright.v1.WorkloadOverlay
+	(*MetricSeries)(nil),          // 10: poolwright.v1.MetricSeries
+	(*GatewaySeries)(nil),         // 11: poolwright.v1.GatewaySeries
+	nil,                           // 12: poolwright.v1.MetricSeries.SelectorEntry
+	nil,                           // 13: poolwright.v1.GatewaySeries.SelectorEntry
+	(*Pool)(nil),                  // 14: poolwright.v1.Pool
+	(*Objective)(nil),             // 15: poolwright.v1.Objective
+	(*Control)(nil),               // 16: poolwright.v1.Control
+	(*Device)(nil),                // 17: poolwright.v1.Device
+	(*ModelFacts)(nil),            // 18: poolwright.v1.ModelFacts
+	(*Profile)(nil),               // 19: poolwright.v1.Profile
+	(Variant_ServiceModel)(0),     // 20: poolwright.v1.Variant.ServiceModel
+	(Variant_PrefillMode)(0),      // 21: poolwright.v1.Variant.PrefillMode
+	(*KVTransfer)(nil),            // 22: poolwright.v1.KVTransfer
+	(*durationpb.Duration)(nil),   // 23: google.protobuf.Duration
+	(*SwitchingCost)(nil),         // 24: poolwright.v1.SwitchingCost
+	(*SLO)(nil),                   // 25: poolwright.v1.SLO
+	(*Load)(nil),                  // 26: poolwright.v1.Load
+	(Workload_Mixing)(0),          // 27: poolwright.v1.Workload.Mixing
+	(*Policy)(nil),                // 28: poolwright.v1.Policy
 }
 var file_poolwright_v1_overlay_proto_depIdxs = []int32{
-	3,  // 0: poolwright.v1.Overlay.accelerators:type_name -> poolwright.v1.AcceleratorOverlay
-	13, // 1: poolwright.v1.Overlay.pools:type_name -> poolwright.v1.Pool
+	4,  // 0: poolwright.v1.Overlay.accelerators:type_name -> poolwright.v1.AcceleratorOverlay
+	14, // 1: poolwright.v1.Overlay.pools:type_name -> poolwright.v1.Pool
 	0,  // 2: poolwright.v1.Overlay.unknown_capacity:type_name -> poolwright.v1.Overlay.UnknownCapacity
-	4,  // 3: poolwright.v1.Overlay.models:type_name -> poolwright.v1.ModelOverlay
-	6,  // 4: poolwright.v1.Overlay.replicas:type_name -> poolwright.v1.ReplicaOverlay
-	8,  // 5: poolwright.v1.Overlay.workloads:type_name -> poolwright.v1.WorkloadOverlay
-	6,  // 6: poolwright.v1.Overlay.replica_defaults:type_name -> poolwright.v1.ReplicaOverlay
-	8,  // 7: poolwright.v1.Overlay.workload_defaults:type_name -> poolwright.v1.WorkloadOverlay
-	14, // 8: poolwright.v1.Overlay.objective:type_name -> poolwright.v1.Objective
-	15, // 9: poolwright.v1.Overlay.control:type_name -> poolwright.v1.Control
-	16, // 10: poolwright.v1.AcceleratorOverlay.device:type_name -> poolwright.v1.Device
-	17, // 11: poolwright.v1.ModelOverlay.facts:type_name -> poolwright.v1.ModelFacts
-	5,  // 12: poolwright.v1.ReplicaOverlay.match:type_name -> poolwright.v1.ReplicaMatch
-	18, // 13: poolwright.v1.ReplicaOverlay.profile:type_name -> poolwright.v1.Profile
-	19, // 14: poolwright.v1.ReplicaOverlay.service_model:type_name -> poolwright.v1.Variant.ServiceModel
-	20, // 15: poolwright.v1.ReplicaOverlay.prefill_mode:type_name -> poolwright.v1.Variant.PrefillMode
-	21, // 16: poolwright.v1.ReplicaOverlay.kv_transfer:type_name -> poolwright.v1.KVTransfer
-	22, // 17: poolwright.v1.ReplicaOverlay.startup:type_name -> google.protobuf.Duration
-	23, // 18: poolwright.v1.ReplicaOverlay.switching_cost:type_name -> poolwright.v1.SwitchingCost
-	7,  // 19: poolwright.v1.WorkloadOverlay.match:type_name -> poolwright.v1.WorkloadMatch
-	24, // 20: poolwright.v1.WorkloadOverlay.slo:type_name -> poolwright.v1.SLO
-	25, // 21: poolwright.v1.WorkloadOverlay.load:type_name -> poolwright.v1.Load
-	26, // 22: poolwright.v1.WorkloadOverlay.mixing:type_name -> poolwright.v1.Workload.Mixing
-	27, // 23: poolwright.v1.WorkloadOverlay.policy:type_name -> poolwright.v1.Policy
+	5,  // 3: poolwright.v1.Overlay.models:type_name -> poolwright.v1.ModelOverlay
+	7,  // 4: poolwright.v1.Overlay.replicas:type_name -> poolwright.v1.ReplicaOverlay
+	9,  // 5: poolwright.v1.Overlay.workloads:type_name -> poolwright.v1.WorkloadOverlay
+	7,  // 6: poolwright.v1.Overlay.replica_defaults:type_name -> poolwright.v1.ReplicaOverlay
+	9,  // 7: poolwright.v1.Overlay.workload_defaults:type_name -> poolwright.v1.WorkloadOverlay
+	15, // 8: poolwright.v1.Overlay.objective:type_name -> poolwright.v1.Objective
+	16, // 9: poolwright.v1.Overlay.control:type_name -> poolwright.v1.Control
+	17, // 10: poolwright.v1.AcceleratorOverlay.device:type_name -> poolwright.v1.Device
+	18, // 11: poolwright.v1.ModelOverlay.facts:type_name -> poolwright.v1.ModelFacts
+	6,  // 12: poolwright.v1.ReplicaOverlay.match:type_name -> poolwright.v1.ReplicaMatch
+	19, // 13: poolwright.v1.ReplicaOverlay.profile:type_name -> poolwright.v1.Profile
+	20, // 14: poolwright.v1.ReplicaOverlay.service_model:type_name -> poolwright.v1.Variant.ServiceModel
+	21, // 15: poolwright.v1.ReplicaOverlay.prefill_mode:type_name -> poolwright.v1.Variant.PrefillMode
+	22, // 16: poolwright.v1.ReplicaOverlay.kv_transfer:type_name -> poolwright.v1.KVTransfer
+	23, // 17: poolwright.v1.ReplicaOverlay.startup:type_name -> google.protobuf.Duration
+	24, // 18: poolwright.v1.ReplicaOverlay.switching_cost:type_name -> poolwright.v1.SwitchingCost
+	8,  // 19: poolwright.v1.WorkloadOverlay.match:type_name -> poolwright.v1.WorkloadMatch
+	25, // 20: poolwright.v1.WorkloadOverlay.slo:type_name -> poolwright.v1.SLO
+	26, // 21: poolwright.v1.WorkloadOverlay.load:type_name -> poolwright.v1.Load
+	27, // 22: poolwright.v1.WorkloadOverlay.mixing:type_name -> poolwright.v1.Workload.Mixing
+	28, // 23: poolwright.v1.WorkloadOverlay.policy:type_name -> poolwright.v1.Policy
 	1,  // 24: poolwright.v1.WorkloadOverlay.mode:type_name -> poolwright.v1.WorkloadOverlay.Mode
-	9,  // 25: poolwright.v1.WorkloadOverlay.metrics:type_name -> poolwright.v1.MetricSeries
-	11, // 26: poolwright.v1.MetricSeries.selector:type_name -> poolwright.v1.MetricSeries.SelectorEntry
-	10, // 27: poolwright.v1.MetricSeries.gateway:type_name -> poolwright.v1.GatewaySeries
-	12, // 28: poolwright.v1.GatewaySeries.selector:type_name -> poolwright.v1.GatewaySeries.SelectorEntry
-	29, // [29:29] is the sub-list for method output_type
-	29, // [29:29] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	10, // 25: poolwright.v1.WorkloadOverlay.metrics:type_name -> poolwright.v1.MetricSeries
+	2,  // 26: poolwright.v1.WorkloadOverlay.strategy:type_name -> poolwright.v1.WorkloadOverlay.Strategy
+	12, // 27: poolwright.v1.MetricSeries.selector:type_name -> poolwright.v1.MetricSeries.SelectorEntry
+	11, // 28: poolwright.v1.MetricSeries.gateway:type_name -> poolwright.v1.GatewaySeries
+	13, // 29: poolwright.v1.GatewaySeries.selector:type_name -> poolwright.v1.GatewaySeries.SelectorEntry
+	30, // [30:30] is the sub-list for method output_type
+	30, // [30:30] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_overlay_proto_init() }
@@ -1339,7 +1405,7 @@ func file_poolwright_v1_overlay_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_poolwright_v1_overlay_proto_rawDesc), len(file_poolwright_v1_overlay_proto_rawDesc)),
-			NumEnums:      2,
+			NumEnums:      3,
 			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
