@@ -251,6 +251,18 @@ func (t *term) run(ctx context.Context) {
 	}
 	t.sequence = entry.Sequence
 	t.report(&entry)
+	t.publish(ctx, &entry)
+}
+
+// publish writes what a cycle means for the objects of the cluster, and tells of it.
+func (t *term) publish(ctx context.Context, e *controller.Entry) {
+	if t.mandate.Valid() != nil {
+		return // that is the next leader's
+	}
+	patches, events := t.catalog.Report(e)
+	if err := t.actuator.Publish(ctx, patches, append(events, t.actuator.Events(e)...)); err != nil {
+		t.log.Error("not all was published", "sequence", e.Sequence, "error", err)
+	}
 }
 
 // report logs a cycle.
