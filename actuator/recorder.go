@@ -172,7 +172,7 @@ func (b *batch) create(ctx context.Context, e *resource.Event, now time.Time) er
 		kind = corev1.EventTypeWarning
 	}
 	event := &eventsv1.Event{
-		ObjectMeta:          metav1.ObjectMeta{GenerateName: e.Object.Name + ".", Namespace: namespace},
+		ObjectMeta:          metav1.ObjectMeta{GenerateName: e.Object.Name + "-", Namespace: namespace},
 		EventTime:           metav1.NewMicroTime(now),
 		ReportingController: "poolwright.dev/poolwright",
 		ReportingInstance:   b.config.Instance,

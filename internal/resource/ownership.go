@@ -2,11 +2,9 @@ package resource
 
 import (
 	"encoding/json"
-	"fmt"
 	"net"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -43,7 +41,6 @@ type Self struct {
 type Ownership struct {
 	view View
 	self Self
-	now  time.Time
 	// scaled are the autoscalers of exactly an object, within those of it or of anything
 	// that it controls.
 	scaled, within map[objectName][]Reference
@@ -62,11 +59,11 @@ func (r Reference) objectName() objectName {
 // NewOwnership finds the autoscalers of a cluster: HorizontalPodAutoscalers, KEDA's
 // ScaledObjects and Kthena's bindings. A ScaledObject all of whose
 // triggers ask this installation, and the HorizontalPodAutoscaler that it made, are none.
-func NewOwnership(v View, self Self, now time.Time) *Ownership {
+func NewOwnership(v View, self Self) *Ownership {
 	if self.FieldManager == "" {
 		self.FieldManager = FieldManager
 	}
-	o := &Ownership{view: v, self: self, now: now, scaled: make(map[objectName][]Reference), within: make(map[objectName][]Reference)}
+	o := &Ownership{view: v, self: self, scaled: make(map[objectName][]Reference), within: make(map[objectName][]Reference)}
 	for _, hpa := range v.List(hpaKind) {
 		if !o.madeByOurs(hpa) {
 			o.add(hpa, targetOf(hpa, "scaleTargetRef", schema.GroupVersionKind{}))
@@ -263,31 +260,30 @@ func (s *Self) at(address string) bool {
 	})
 }
 
-// memoryOfWriters is how long somebody who scaled a target counts as scaling it.
-const memoryOfWriters = 10 * time.Minute
-
-// writer says who else wrote the scale of a target lately, if that is not somebody whom the
-// objects name anyway. People use kubectl; what they do is a change, not a claim.
+// writer says which autoscaler without an object wrote the scale of a target last. The API
+// server keeps no time of that, so it counts until somebody else scales: we, told to take
+// over, or a person.
 func (o *Ownership) writer(target Reference) string {
 	object, ok := o.view.Get(target.GroupKind(), target.Namespace, target.Name)
 	if !ok {
 		return ""
 	}
 	for _, f := range object.GetManagedFields() {
-		if f.Subresource != "scale" || f.Time == nil || f.FieldsV1 == nil || o.now.Sub(f.Time.Time) > memoryOfWriters {
-			continue
+		if f.Subresource == "scale" && f.Manager != o.self.FieldManager && isAutoscaler(f.Manager) &&
+			f.FieldsV1 != nil && ownsReplicas(f.FieldsV1.GetRawBytes()) {
+			return f.Manager + ", which wrote the scale last"
 		}
-		if f.Manager == o.self.FieldManager || namedElsewhere(f.Manager) || !ownsReplicas(f.FieldsV1.GetRawBytes()) {
-			continue
-		}
-		return fmt.Sprintf("%s, which wrote the scale at %s", f.Manager, f.Time.UTC().Format(time.TimeOnly))
 	}
 	return ""
 }
 
-// namedElsewhere are managers that write for an autoscaler with an object, or for a person.
-func namedElsewhere(manager string) bool {
-	return manager == "kube-controller-manager" || strings.HasPrefix(manager, "keda") || strings.HasPrefix(manager, "kubectl")
+// isAutoscaler knows the field managers of other installations of ours, of Kthena and of
+// llm-d, and "manager", the name of most controllers. What else writes a scale is a person's
+// tool, or belongs to an autoscaler with an object.
+func isAutoscaler(manager string) bool {
+	return manager == "manager" || slices.ContainsFunc([]string{FieldManager, "kthena", "workload-variant-autoscaler"}, func(name string) bool {
+		return strings.HasPrefix(manager, name)
+	})
 }
 
 func ownsReplicas(fields []byte) bool {

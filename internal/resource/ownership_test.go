@@ -3,7 +3,6 @@ package resource_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -82,7 +81,7 @@ kind: StatefulSet
 metadata: {namespace: team, name: b, uid: b, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: a, uid: a, controller: true}]}
 `)
 	require.Equal(t, "StatefulSet", resource.TopOwner(v, reference("apps/v1", "StatefulSet", "a"), scalable).Kind)
-	require.Empty(t, resource.NewOwnership(v, resource.Self{}, time.Time{}).Owners(reference("apps/v1", "StatefulSet", "a"), resource.Reference{}))
+	require.Empty(t, resource.NewOwnership(v, resource.Self{}).Owners(reference("apps/v1", "StatefulSet", "a"), resource.Reference{}))
 }
 
 func hpa(name, apiVersion, kind, target string) string {
@@ -156,7 +155,7 @@ spec: {triggers: {}}
 `, deployment, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := resource.NewOwnership(resourcetest.New(t, family, test.objects), resource.Self{}, time.Time{})
+			o := resource.NewOwnership(resourcetest.New(t, family, test.objects), resource.Self{})
 			require.Equal(t, test.owners, o.Owners(test.target, resource.Reference{}))
 		})
 	}
@@ -169,7 +168,7 @@ kind: AutoscalingPolicyBinding
 metadata: {namespace: team, name: b}
 spec: {scalingConfiguration: {target: {targetRef: {name: chat}}}}
 `)
-	o := resource.NewOwnership(v, resource.Self{}, time.Time{})
+	o := resource.NewOwnership(v, resource.Self{})
 	target := reference("workload.serving.volcano.sh/v1alpha1", "ModelServing", "chat")
 	require.Empty(t, o.Owners(target, reference("workload.serving.volcano.sh/v1alpha1", "AutoscalingPolicyBinding", "b")))
 	require.Len(t, o.Owners(target, reference("llmd.ai/v1alpha1", "VariantAutoscaling", "b")), 1)
@@ -205,7 +204,7 @@ func TestKEDAThatAsksUsIsNoConflict(t *testing.T) {
 		`[{type: external, metadata: {scalerAddress: "poolwright.system:9090"}}, {type: cpu, metadata: {}}]`: both,
 		`[]`: both,
 	} {
-		o := resource.NewOwnership(resourcetest.New(t, ofKEDA(triggers)), self, time.Time{})
+		o := resource.NewOwnership(resourcetest.New(t, ofKEDA(triggers)), self)
 		require.Equal(t, owners, o.Owners(reference("apps/v1", "Deployment", "chat"), resource.Reference{}), triggers)
 	}
 }
@@ -213,21 +212,20 @@ func TestKEDAThatAsksUsIsNoConflict(t *testing.T) {
 // TestIncident30: two installations fought over the same targets. Here the one that finds
 // that the other has written the scale leaves it alone, unless it is told to take over.
 func TestIncident30TwoInstallations(t *testing.T) {
-	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	deployment := reference("apps/v1", "Deployment", "chat")
+	const replicas = `{f:spec: {f:replicas: {}}}`
 	for name, test := range map[string]struct {
 		manager, subresource, fields string
-		ago                          time.Duration
 		owners                       []string
 	}{
-		"another Poolwright":    {"poolwright-b", "scale", `{f:spec: {f:replicas: {}}}`, time.Minute, []string{"poolwright-b, which wrote the scale at 11:59:00"}},
-		"llm-d":                 {"manager", "scale", `{f:spec: {f:replicas: {}}}`, time.Minute, []string{"manager, which wrote the scale at 11:59:00"}},
-		"ourselves":             {"poolwright", "scale", `{f:spec: {f:replicas: {}}}`, time.Minute, nil},
-		"a person":              {"kubectl", "scale", `{f:spec: {f:replicas: {}}}`, time.Minute, nil},
-		"an HPA, which is gone": {"kube-controller-manager", "scale", `{f:spec: {f:replicas: {}}}`, time.Minute, nil},
-		"long ago":              {"poolwright-b", "scale", `{f:spec: {f:replicas: {}}}`, time.Hour, nil},
-		"another field":         {"poolwright-b", "scale", `{f:spec: {f:paused: {}}}`, time.Minute, nil},
-		"who made the object":   {"helm", "", `{f:spec: {f:replicas: {}}}`, time.Minute, nil},
+		"another Poolwright":    {"poolwright-b", "scale", replicas, []string{"poolwright-b, which wrote the scale last"}},
+		"llm-d":                 {"manager", "scale", replicas, []string{"manager, which wrote the scale last"}},
+		"Kthena":                {"kthena-controller-manager", "scale", replicas, []string{"kthena-controller-manager, which wrote the scale last"}},
+		"ourselves":             {"poolwright", "scale", replicas, nil},
+		"a person":              {"kubectl", "scale", replicas, nil},
+		"an HPA, which is gone": {"kube-controller-manager", "scale", replicas, nil},
+		"another field":         {"poolwright-b", "scale", `{f:spec: {f:paused: {}}}`, nil},
+		"who made the object":   {"manager", "", replicas, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := resourcetest.New(t, fmt.Sprintf(`
@@ -236,10 +234,9 @@ kind: Deployment
 metadata:
   namespace: team
   name: chat
-  managedFields:
-  - {manager: %s, operation: Update, subresource: %q, time: %q, fieldsType: FieldsV1, fieldsV1: %s}
-`, test.manager, test.subresource, now.Add(-test.ago).Format(time.RFC3339), test.fields))
-			owners := resource.NewOwnership(v, resource.Self{}, now).Owners(deployment, resource.Reference{})
+  managedFields: [{manager: %s, operation: Update, subresource: %q, fieldsType: FieldsV1, fieldsV1: %s}]
+`, test.manager, test.subresource, test.fields))
+			owners := resource.NewOwnership(v, resource.Self{}).Owners(deployment, resource.Reference{})
 			require.Equal(t, test.owners, owners)
 
 			target := resource.Target{Object: deployment, Mode: resource.Apply, Owners: owners}

@@ -69,7 +69,7 @@ func (c *Catalog) snapshot(v *View, o *overlay.Overlay, now time.Time) *snapshot
 	s.match(declared, reader, all)
 	s.place(in)
 	s.limit(in)
-	s.own(resource.NewOwnership(v, c.config.Self, now))
+	s.own(resource.NewOwnership(v, c.config.Self))
 	s.pause()
 	return s
 }
