@@ -40,7 +40,7 @@ func (e Entry) Only(keep func(*planner.Workload, *planner.WorkloadPlan) bool) En
 		}
 	}
 	e.Snapshot = planner.Snapshot{Now: e.Snapshot.Now, Paused: e.Snapshot.Paused}
-	d.Fleet.Scenarios, d.Robust = nil, nil
+	d.Fleet.Scenarios, d.Robust, d.Calibrations = nil, nil, nil
 	if d.Solution != nil {
 		solution := *d.Solution
 		solution.Allocations = nil
@@ -68,7 +68,7 @@ func filter[T any](all []T, keep func(*T) bool) []T {
 func (e *Entry) bytes() int {
 	d := &e.Decision
 	n := sizeOf[Entry](1) + sizeOf[planner.Change](len(d.Changes)) + sizeOf[Drop](len(e.Dropped)) +
-		sizeOf[planner.Observation](len(e.Snapshot.Observations)) +
+		sizeOf[planner.Observation](len(e.Snapshot.Observations)) + sizeOf[planner.Calibration](len(d.Calibrations)) +
 		fleetBytes(&e.Snapshot.Fleet) + fleetBytes(&d.Fleet)
 	for i := range d.Plans {
 		p := &d.Plans[i]

@@ -104,6 +104,9 @@ func resume(replica queueing.Replica, m *VariantMemory) (calibration.Filter, boo
 // was observed.
 func (c *cycle) reportProfile(i, j int, next *VariantMemory, r *calibration.Report) {
 	w := &c.fleet.Workloads[i]
+	c.decision.Calibrations = append(c.decision.Calibrations, Calibration{
+		Workload: w.QualifiedName(), Variant: w.Variants[j].Name, ITL: r.ITL, TTFT: r.TTFT,
+	})
 	subject := w.QualifiedName() + "/" + w.Variants[j].Name
 	used := next.Declared
 	if next.Profile != nil {

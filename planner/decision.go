@@ -3,6 +3,7 @@ package planner
 import (
 	"time"
 
+	"github.com/poolwright/poolwright/calibration"
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/policy"
 	"github.com/poolwright/poolwright/queueing"
@@ -43,6 +44,9 @@ type Decision struct {
 	Quotas []QuotaUse
 	// Robust is nil where only the arrival rates of the fleet are known.
 	Robust *RobustPlan
+	// Calibrations say what became of what replicas were seen to do in this cycle, in the
+	// order of the fleet.
+	Calibrations []Calibration
 	// Changes are what is to be done in this cycle, in order: a part of the way to the plan.
 	// There are none without observations.
 	Changes []Change
@@ -54,6 +58,13 @@ type Decision struct {
 	Trail []Step
 	// Notes are what a person should know beside the numbers.
 	Notes []string
+}
+
+// Calibration is how far the replicas of a variant were seen to be off their profile.
+type Calibration struct {
+	// Workload is the qualified name.
+	Workload, Variant string
+	ITL, TTFT         calibration.LatencyReport
 }
 
 // Step is what one stage did.
