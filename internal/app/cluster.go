@@ -22,6 +22,7 @@ import (
 	"github.com/poolwright/poolwright/internal/election"
 	"github.com/poolwright/poolwright/internal/kube"
 	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/internal/telemetry"
 	"github.com/poolwright/poolwright/metrics"
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
@@ -46,7 +47,7 @@ type clusterLoop struct {
 	watch     *cluster.Watch
 	catalog   *cluster.Catalog
 	actuator  *actuator.Actuator
-	metrics   *loopMetrics
+	metrics   *telemetry.Loop
 	// leader is another process, address where this one is reached.
 	leader  leader
 	address string
@@ -80,7 +81,7 @@ func newClusterLoop(c ServeConfig, p *planner.Planner, people view, registry *pr
 	l := &clusterLoop{
 		settings: settings, planner: p, people: people, client: client, namespace: namespace,
 		watch: watch, catalog: catalog, actuator: actuator.New(actuator.Config{Client: client, Targets: catalog}),
-		metrics: newLoopMetrics(registry), log: slog.New(slog.NewTextHandler(out, nil)),
+		metrics: telemetry.New(registry, telemetry.Config{}), log: slog.New(slog.NewTextHandler(out, nil)),
 	}
 	klog.SetSlogLogger(l.log)
 	if c.Ledger != "" {
@@ -188,7 +189,8 @@ func (l *clusterLoop) lead(ctx context.Context, mandate *election.Mandate) error
 	if l.ledger != nil {
 		config.Ledger = l.ledger
 	}
-	t.cycle = cycle{controller.New(config), l.metrics}
+	t.cycle = newCycle(config, l.metrics)
+	defer l.metrics.Rest()
 	every := l.settings.config.Cycle
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -244,7 +246,7 @@ func (t *term) follow() {
 
 // run runs one cycle.
 func (t *term) run(ctx context.Context) {
-	entry, err := t.cycle.run(ctx, time.Now(), t.settings.config.Overlay.Fleet.Objective)
+	entry, err := t.cycle.run(ctx, time.Now(), t.settings.config.Cycle, t.settings.config.Overlay.Fleet.Objective)
 	if err != nil {
 		t.log.Error("the cycle failed", "error", err)
 		return
@@ -283,6 +285,10 @@ func (t *term) report(e *controller.Entry) {
 
 // queried is told how the queries of a cycle went.
 func (t *term) queried(r metrics.Report) {
+	t.metrics.Observed(r)
+	for _, failure := range r.Failures {
+		t.log.Warn("metrics", "failure", failure)
+	}
 	for _, warning := range r.Warnings {
 		t.log.Warn("metrics", "warning", warning)
 	}

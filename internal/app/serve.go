@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/internal/telemetry"
 	"github.com/poolwright/poolwright/planner"
 	"github.com/poolwright/poolwright/server"
 )
@@ -102,21 +103,20 @@ type view struct {
 // cycle runs a controller, and counts what it does.
 type cycle struct {
 	controller *controller.Controller
-	metrics    *loopMetrics
+	metrics    *telemetry.Loop
 }
 
-// run runs the controller once, under the time limit of the fleet's objective.
-func (c *cycle) run(ctx context.Context, now time.Time, objective planner.Objective) (controller.Entry, error) {
+func newCycle(c controller.Config, m *telemetry.Loop) cycle {
+	return cycle{controller.New(m.Timed(c)), m}
+}
+
+// run runs the controller once, under the time limit of the fleet's objective; every so
+// often is how often it is run.
+func (c *cycle) run(ctx context.Context, now time.Time, every time.Duration, objective planner.Objective) (controller.Entry, error) {
 	limited, cancel := context.WithTimeout(ctx, objective.TimeLimit)
 	defer cancel()
 	began := time.Now()
 	entry, err := c.controller.Tick(ctx, now, server.Stop(limited))
-	if err != nil || entry.Failure != "" {
-		c.metrics.failures.Inc()
-	}
-	if err != nil {
-		return entry, err
-	}
-	c.metrics.observe(&entry.Decision, len(entry.Decision.Changes), time.Since(began))
-	return entry, nil
+	c.metrics.Done(telemetry.Cycle{Entry: entry, Err: err, At: time.Now(), Took: time.Since(began), Interval: every})
+	return entry, err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/poolwright/poolwright/controller/ledger"
 	"github.com/poolwright/poolwright/examples"
 	"github.com/poolwright/poolwright/internal/message"
+	"github.com/poolwright/poolwright/internal/telemetry"
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/server"
@@ -122,7 +123,7 @@ func newSimulatedLoop(c ServeConfig, p *planner.Planner, people view, registry *
 			}
 		}
 	}
-	l.cycle = cycle{controller.New(config), newLoopMetrics(registry)}
+	l.cycle = newCycle(config, telemetry.New(registry, telemetry.Config{}))
 	return l, nil
 }
 
@@ -171,7 +172,7 @@ func (l *simulatedLoop) run(ctx context.Context) error {
 }
 
 func (l *simulatedLoop) tick(ctx context.Context) (controller.Entry, error) {
-	return l.cycle.run(ctx, l.fleet.Now(), l.objective)
+	return l.cycle.run(ctx, l.fleet.Now(), l.config.Interval, l.objective)
 }
 
 // complain prints why a cycle failed; the next one starts afresh.
