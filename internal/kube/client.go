@@ -21,7 +21,7 @@ type Config struct {
 	Kubeconfig string
 	// Context of the file; empty = its current one.
 	Context string
-	// QPS and Burst limit requests per second; 0 = 100 and 200. client-go's own defaults,
+	// QPS and Burst limit requests per second; 0 = 500 and 1000. client-go's own defaults,
 	// 5 and 10, would make a cycle that changes hundreds of objects take minutes.
 	QPS   float32
 	Burst int
@@ -49,7 +49,7 @@ func Load(c Config) (r *rest.Config, namespace string, err error) {
 	if namespace, _, err = loader.Namespace(); err != nil {
 		return nil, "", fmt.Errorf("kube: %w", err)
 	}
-	r.QPS, r.Burst = 100, 200
+	r.QPS, r.Burst = 500, 1000
 	if c.QPS > 0 {
 		r.QPS = c.QPS
 	}

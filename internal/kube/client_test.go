@@ -30,8 +30,8 @@ func TestLoad(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "default", namespace)
 	require.Equal(t, "https://127.0.0.1:1", r.Host)
-	require.Equal(t, float32(100), r.QPS)
-	require.Equal(t, 200, r.Burst)
+	require.Equal(t, float32(500), r.QPS)
+	require.Equal(t, 1000, r.Burst)
 
 	r, namespace, err = kube.Load(kube.Config{Kubeconfig: file, Context: "there", QPS: 7, Burst: 9})
 	require.NoError(t, err)

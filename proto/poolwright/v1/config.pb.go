@@ -163,9 +163,9 @@ type Cluster struct {
 	// Sources that are read; none = all of them. Those that are not installed are found
 	// when they are.
 	Sources []Cluster_Source `protobuf:"varint,4,rep,packed,name=sources,proto3,enum=poolwright.v1.Cluster_Source" json:"sources,omitempty"`
-	// Requests per second to the API server; absent = 100.
+	// Requests per second to the API server; absent = 500.
 	RequestsPerSecond int32 `protobuf:"varint,5,opt,name=requests_per_second,json=requestsPerSecond,proto3" json:"requests_per_second,omitempty"`
-	// Requests at once; absent = 200.
+	// Requests at once; absent = 1000.
 	Burst int32 `protobuf:"varint,6,opt,name=burst,proto3" json:"burst,omitempty"`
 	// How one of several processes is chosen to plan.
 	LeaderElection *LeaderElection `protobuf:"bytes,7,opt,name=leader_election,json=leaderElection,proto3" json:"leader_election,omitempty"`
