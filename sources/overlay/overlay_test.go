@@ -16,6 +16,7 @@ import (
 	"github.com/poolwright/poolwright/internal/resource"
 	"github.com/poolwright/poolwright/internal/resource/resourcetest"
 	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/queueing"
@@ -293,9 +294,9 @@ metadata: {namespace: prod, name: chat-2, annotations: {poolwright.dev/mode: "of
 	}}, c.Workloads[0].Conditions)
 }
 
-// An inventory that cannot be read is not an empty one: rows 13 (Dynamo 13565) and 14
-// (llm-d 1298) of what goes wrong in the field.
-func TestUnknownCapacity(t *testing.T) {
+// TestIncident14: an inventory that could not be read was taken for an empty one, and nothing
+// was scaled up any more. Here the operator chooses, and it is said.
+func TestIncident14UnknownCapacityIsNotZero(t *testing.T) {
 	w := chat()
 	w.Declared[0].LeavingReplicas = 1
 	for text, want := range map[string]planner.Pool{
@@ -419,8 +420,9 @@ workloadDefaults: {slo: {ttft: {p95: 1s}}}
 	assert.Empty(t, found, "nothing is known of X")
 }
 
-// A profile that can't be used spoils its variant only.
-func TestProfileInvalid(t *testing.T) {
+// TestIncident19: one workload that could not be planned failed the plan of all. Here a
+// profile that can't be used spoils its variant only.
+func TestIncident19InvalidProfileSpoilsItsVariantOnly(t *testing.T) {
 	for _, r := range []queueing.Replica{
 		{Profile: queueing.Profile{Alpha: 0.01}},
 		{Profile: queueing.Profile{Alpha: 0.01, Beta: -1}, MaxBatch: 8},
@@ -505,6 +507,27 @@ func TestBarredVariant(t *testing.T) {
 	assert.Zero(t, v.MinReplicas)
 	assert.Equal(t, optimizer.Bound{Limited: true}, v.MaxReplicas)
 	assert.Equal(t, []string{overlay.SLOMissing}, types(c.Workloads[0].Conditions))
+}
+
+// TestIncident05: a type of accelerator without a profile was scaled up. Here such a variant
+// keeps its replicas, its condition says why, and another one serves.
+func TestIncident05NoProfile(t *testing.T) {
+	w := chat()
+	second := w.Declared[0]
+	second.Name, second.Accelerator, second.Target = "chat-l4", "L4", reference("Deployment", "chat-l4")
+	w.Declared = append(w.Declared, second)
+	c := parse(t, rates+"pools: [{accelerator: L4, capacity: 64}]").Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
+	d, _, err := planner.New(lp.Simplex()).Plan(planner.Snapshot{
+		Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Fleet: c.Fleet,
+		Observations: []planner.Observation{{
+			Workload: "prod/chat", ArrivalRate: planner.Measurement{State: planner.Fresh, Value: 9},
+		}},
+	}, planner.Memory{}, nil)
+	require.NoError(t, err)
+	require.Len(t, d.Plans, 1)
+	assert.Equal(t, 5, d.Plans[0].Variants[0].Total())
+	assert.Equal(t, 2, d.Plans[0].Variants[1].Total())
+	assert.Equal(t, planner.ProfileMissing, d.Plans[0].Conditions[0].Type)
 }
 
 // The order in which a configuration lists things changes nothing.
