@@ -13,6 +13,8 @@ type Outcome struct {
 	Fleet    *planner.Fleet
 	Workload *planner.Workload
 	Plan     *planner.WorkloadPlan
+	// Pools are what the plan uses of each pool of the fleet.
+	Pools []planner.PoolUse
 	// Observation is nil where nothing was measured.
 	Observation *planner.Observation
 	// Changes of the workload that were carried out or, by its mode, published.

@@ -140,7 +140,7 @@ func (c *cycle) outcome(i int) resource.Outcome {
 	d := &c.entry.Decision
 	name := d.Fleet.Workloads[i].QualifiedName()
 	return resource.Outcome{
-		Now: d.At, Fleet: &d.Fleet, Workload: &d.Fleet.Workloads[i], Plan: &d.Plans[i],
+		Now: d.At, Fleet: &d.Fleet, Workload: &d.Fleet.Workloads[i], Plan: &d.Plans[i], Pools: d.Pools,
 		Observation: c.observations[name], Changes: c.changes[name], Dropped: c.dropped[name],
 	}
 }

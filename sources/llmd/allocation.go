@@ -3,6 +3,7 @@ package llmd
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -18,8 +19,7 @@ type allocation struct {
 	// outcome's workload.
 	variants []int
 	inUse    int
-	// declared are the variants of the same indices as the reader declared them.
-	declared map[int]*resource.Variant
+	target   resource.Reference
 }
 
 // allocations are those of the objects of a workload, in their order. An object whose
@@ -35,24 +35,25 @@ func allocations(w *resource.Workload, o *resource.Outcome) []*allocation {
 		k := slices.IndexFunc(all, func(a *allocation) bool { return a.object == d.Object })
 		if k < 0 {
 			k = len(all)
-			all = append(all, &allocation{object: d.Object, inUse: -1, declared: make(map[int]*resource.Variant)})
+			all = append(all, &allocation{object: d.Object, inUse: -1})
 		}
 		a := all[k]
 		a.variants = append(a.variants, j)
-		a.declared[j] = d
 		if d.Target.Name != "" {
-			a.inUse = j
+			a.inUse, a.target = j, d.Target
 		}
 	}
 	return slices.DeleteFunc(all, func(a *allocation) bool { return a.inUse < 0 })
 }
 
-// name of the accelerator of a variant: as the object has it, else as its pool has it.
+// name of the accelerator of a variant as the object has it, whatever the configuration
+// calls it; without one, as its pool has it.
 func (a *allocation) name(o *resource.Outcome, j int) string {
-	if name := a.declared[j].Accelerator; name != "" {
+	v := &o.Workload.Variants[j]
+	if _, name, ok := strings.Cut(v.Name, "/"); ok {
 		return name
 	}
-	return o.Fleet.Pools[o.Workload.Variants[j].Pools[0]].Accelerator
+	return o.Fleet.Pools[v.Pools[0]].Accelerator
 }
 
 // replicaPrice is that of a replica per hour, where most of them are.
@@ -104,7 +105,7 @@ func (a *allocation) wanted(o *resource.Outcome, u *unstructured.Unstructured) c
 		if j == a.inUse || cost+transition*(now+cost) >= keep || best.variant != a.inUse && cost >= best.cost {
 			continue
 		}
-		if fits(o.Fleet, &o.Workload.Variants[j], replicas) {
+		if fits(o, &o.Workload.Variants[j], replicas) {
 			best = choice{accelerator: a.name(o, j), replicas: replicas, variant: j, cost: cost, instead: keep}
 		}
 	}
@@ -146,37 +147,16 @@ func needed(rate float64, plan *planner.VariantPlan) (replicas int, cost float64
 	return replicas, float64(replicas) * served * plan.MarginalPrice
 }
 
-// fits tells whether pools of a variant have free devices for so many replicas.
-func fits(f *planner.Fleet, v *planner.Variant, replicas int) bool {
+// fits tells whether the plan leaves devices for so many replicas in the pools of a variant.
+func fits(o *resource.Outcome, v *planner.Variant, replicas int) bool {
 	free := 0
 	for _, p := range v.Pools {
-		if !f.Pools[p].Capacity.Limited {
+		if !o.Fleet.Pools[p].Capacity.Limited {
 			return true
 		}
-		free += f.Pools[p].Capacity.Value
-	}
-	for i := range f.Workloads {
-		for j := range f.Workloads[i].Variants {
-			free -= used(&f.Workloads[i].Variants[j], v.Pools)
-		}
+		free += o.Fleet.Pools[p].Capacity.Value - o.Pools[p].Used
 	}
 	return replicas*v.DevicesPerReplica <= free
-}
-
-// used are the devices that replicas of a variant hold in some pools: all of them where
-// nothing tells in which of several they are.
-func used(v *planner.Variant, pools []int) int {
-	replicas := 0
-	for k, p := range v.Pools {
-		if !slices.Contains(pools, p) {
-			continue
-		}
-		if v.PoolReplicas == nil {
-			return (v.CurrentReplicas + v.LeavingReplicas) * v.DevicesPerReplica
-		}
-		replicas += v.PoolReplicas[k]
-	}
-	return replicas * v.DevicesPerReplica
 }
 
 // applied tells whether the target has, or was asked for, what is wanted.

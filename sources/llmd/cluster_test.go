@@ -22,7 +22,7 @@ import (
 
 // cluster is read, planned and changed, as the loop does it.
 type cluster struct {
-	t      *testing.T
+	t      testing.TB
 	view   *resourcetest.View
 	reader *llmd.Reader
 	pools  []planner.Pool
@@ -32,7 +32,7 @@ type cluster struct {
 	now        time.Time
 }
 
-func newCluster(t *testing.T, texts ...string) *cluster {
+func newCluster(t testing.TB, texts ...string) *cluster {
 	t.Helper()
 	return &cluster{
 		t: t, view: resourcetest.New(t, texts...), reader: llmd.NewReader(llmd.Config{}),
@@ -96,7 +96,7 @@ func (c *cluster) decide(workloads []resource.Workload, s *seen) ([]resource.Out
 	for i := range workloads {
 		o := &outcomes[i]
 		*o = resource.Outcome{
-			Now: c.now, Fleet: &d.Fleet, Workload: &d.Fleet.Workloads[i], Plan: &d.Plans[i], Observation: &snapshot.Observations[i],
+			Now: c.now, Fleet: &d.Fleet, Workload: &d.Fleet.Workloads[i], Plan: &d.Plans[i], Pools: d.Pools, Observation: &snapshot.Observations[i],
 			Conditions: slices.Concat(workloads[i].Conditions, conditions(d.Plans[i].Conditions)),
 		}
 		for _, change := range d.Changes {

@@ -28,7 +28,7 @@ func (a *allocation) conditions(o *resource.Outcome, wanted *choice) []resource.
 	all := []resource.Condition{
 		{
 			Type: targetResolved, Status: resource.True, Reason: targetFound,
-			Message: fmt.Sprintf("it scales %v", a.declared[a.inUse].Target),
+			Message: fmt.Sprintf("it scales %v", a.target),
 		},
 		metrics(o),
 		a.optimization(o, wanted),

@@ -1,17 +1,17 @@
 package llmd
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/poolwright/poolwright/internal/resource"
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/queueing"
 )
 
-// spec is what is read of a VariantAutoscaling, in any of its shapes.
-type spec struct {
+// autoscalingSpec is what is read of a VariantAutoscaling, in any of its shapes.
+type autoscalingSpec struct {
 	ModelID        string       `json:"modelID"`
 	SLOClassRef    *keyRef      `json:"sloClassRef"`
 	ModelProfile   modelProfile `json:"modelProfile"`
@@ -60,7 +60,7 @@ type perfParms struct {
 // object is a VariantAutoscaling.
 type object struct {
 	*unstructured.Unstructured
-	spec     spec
+	spec     autoscalingSpec
 	profiles []profile
 	// cost of a replica, in the units of the family; it counts when priced.
 	cost   float64
@@ -87,14 +87,13 @@ const (
 
 // decode reads the spec of an object. The error has all that is wrong with it.
 func decode(u *unstructured.Unstructured) (*object, error) {
-	o := &object{Unstructured: u}
-	raw, err := json.Marshal(u.Object["spec"])
-	if err == nil {
-		err = json.Unmarshal(raw, &o.spec)
+	var from struct {
+		Spec autoscalingSpec `json:"spec"`
 	}
-	if err != nil {
-		return nil, fmt.Errorf("spec: %w", err)
+	if err := resource.Decode(u, &from); err != nil {
+		return nil, err
 	}
+	o := &object{Unstructured: u, spec: from.Spec}
 	var m mistakes
 	if o.spec.ModelID == "" {
 		m.add("spec.modelID", "is missing")

@@ -66,7 +66,7 @@ func (s *survey) addVariants(w *resource.Workload, d *declaration) {
 	}
 	w.Declared = append(w.Declared, v)
 	if t.assumed {
-		w.Conditions = append(w.Conditions, resource.Condition{
+		w.Conditions = resource.AddCondition(w.Conditions, resource.Condition{
 			Type: AcceleratorAssumed, Status: resource.True, Reason: AcceleratorAssumed,
 			Message: fmt.Sprintf("%v: no label, node selector or ready pod of %v tells the accelerator; %s is assumed",
 				v.Object, v.Target, t.accelerator),
@@ -87,7 +87,7 @@ func setDevices(w *resource.Workload, v *resource.Variant, t *target) {
 	if t.Devices == 0 || t.Devices == v.DevicesPerReplica {
 		return
 	}
-	w.Conditions = append(w.Conditions, resource.Condition{
+	w.Conditions = resource.AddCondition(w.Conditions, resource.Condition{
 		Type: DevicesDiffer, Status: resource.True, Reason: DevicesDiffer,
 		Message: fmt.Sprintf("%v: accCount of %s is %d, and the pods of %v ask for %d, which counts",
 			v.Object, v.Accelerator, v.DevicesPerReplica, v.Target, t.Devices),
@@ -107,7 +107,7 @@ func (s *survey) variant(w *resource.Workload, d *declaration, p profile) resour
 		v.PricePerReplicaHour, v.Priced = unit.cost*float64(p.devices)/s.config.CostUnits, true
 	}
 	if unit.wrong != "" {
-		w.Conditions = append(w.Conditions, resource.Condition{
+		w.Conditions = resource.AddCondition(w.Conditions, resource.Condition{
 			Type: PriceInvalid, Status: resource.True, Reason: PriceInvalid, Message: unit.wrong,
 		})
 	}
