@@ -132,8 +132,14 @@ type Variant struct {
 	// Startup is the time until a new replica serves.
 	Startup              time.Duration
 	SwitchUp, SwitchDown float64
-	ScaleTarget          ScaleTarget
+	// Preference, from 0 to [MaxPreference], is the place among variants that cost the same:
+	// the loop adds replicas of the one with the smallest.
+	Preference  int
+	ScaleTarget ScaleTarget
 }
+
+// MaxPreference is the last place among variants.
+const MaxPreference = 8
 
 // ScaleTarget names the object that is scaled.
 type ScaleTarget struct {

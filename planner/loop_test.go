@@ -292,6 +292,27 @@ func TestEqualPlansDoNotFlip(t *testing.T) {
 	}
 }
 
+// Of variants that cost the same the preferred one is added; a real difference outweighs it.
+func TestPreferenceDecidesTies(t *testing.T) {
+	for _, test := range []struct {
+		x, y   int
+		priceY float64
+		want   string
+	}{
+		{0, 1, 2, "chat-x 0→4"},
+		{1, 0, 2, "chat-y 0→4"},
+		{8, 0, 2.06, "chat-x 0→4"},
+		{0, 8, 1.94, "chat-y 0→4"},
+	} {
+		x, y := declared("chat-x", 0, 1), declared("chat-y", 1, 1)
+		x.Preference, y.Preference = test.x, test.y
+		f := twoPools(0, x, y)
+		f.Pools[0].PricePerHour, f.Pools[1].PricePerHour = 2, test.priceY
+		d := newLoop(t, f).cycle(chat(planner.Observation{ArrivalRate: rate(4)}))
+		assert.Equal(t, []string{test.want}, changes(&d), test)
+	}
+}
+
 func TestDevicesPerCycle(t *testing.T) {
 	l := newLoop(t, twoPools(0, declared("chat-h100", 0, 1)))
 	l.fleet.Control.DevicesPerCycle = atMost(3)

@@ -19,10 +19,13 @@ func (c *cycle) program() *optimizer.Problem {
 	}
 	for i := range p.Workloads {
 		for j := range p.Workloads[i].Variants {
-			if v := &p.Workloads[i].Variants[j]; v.SwitchUp == 0 && v.SwitchDown == 0 {
-				cost := switchingShare * c.fleet.cheapest(&c.fleet.Workloads[i].Variants[j])
+			v, declared := &p.Workloads[i].Variants[j], &c.fleet.Workloads[i].Variants[j]
+			cost := switchingShare * c.fleet.cheapest(declared)
+			if v.SwitchUp == 0 && v.SwitchDown == 0 {
 				v.SwitchUp, v.SwitchDown = cost, cost
 			}
+			// Within what counts as the same, the less preferred cost more.
+			v.SwitchUp += cost * float64(declared.Preference) / MaxPreference
 		}
 	}
 	return p

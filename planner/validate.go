@@ -51,6 +51,9 @@ func (f *Fleet) validateVariant(v *Variant) error {
 			errs = append(errs, fmt.Errorf("%s: %d < 0", field.name, field.value))
 		}
 	}
+	if v.Preference < 0 || v.Preference > MaxPreference {
+		errs = append(errs, fmt.Errorf("preference: %d is not in [0, %d]", v.Preference, MaxPreference))
+	}
 	if n := len(v.PoolReplicas); n > 0 && n != len(v.Pools) {
 		errs = append(errs, fmt.Errorf("poolReplicas: %d for %d pools", n, len(v.Pools)))
 	}

@@ -16,6 +16,7 @@ func ofVariant(f *planner.Fleet, v *planner.Variant) *poolwrightv1.Variant {
 		CapacityRps: float64(v.Capacity), MinReplicas: count(v.MinReplicas), MaxReplicas: ofBound(v.MaxReplicas),
 		CurrentReplicas: count(v.CurrentReplicas), StartingReplicas: count(v.StartingReplicas),
 		LeavingReplicas: count(v.LeavingReplicas), Startup: durationpb.New(v.Startup),
+		Preference: count(v.Preference),
 	}
 	for _, p := range v.Pools {
 		m.Pools = append(m.Pools, f.Pools[p].Name)

@@ -25,6 +25,7 @@ func (t *translation) variant(m *poolwrightv1.Variant, path string) planner.Vari
 		Startup:             m.GetStartup().AsDuration(),
 		SwitchUp:            m.GetSwitchingCost().GetUp(),
 		SwitchDown:          m.GetSwitchingCost().GetDown(),
+		Preference:          int(m.GetPreference()),
 		ScaleTarget: planner.ScaleTarget{
 			APIVersion: m.GetScaleTarget().GetApiVersion(),
 			Kind:       m.GetScaleTarget().GetKind(),

@@ -78,7 +78,7 @@ func describeVariant(b *strings.Builder, v *resource.Variant) {
 	if v.MaxReplicas.Limited {
 		fmt.Fprintf(b, " to %d", v.MaxReplicas.Value)
 	}
-	fmt.Fprintf(b, ", starts within %v\n", v.StartupLimit)
+	fmt.Fprintf(b, ", starts within %v, place %d\n", v.StartupLimit, v.Preference)
 	if r := v.Replica; r != nil {
 		fmt.Fprintf(b, "    at most %d requests and %v tokens at once\n", r.MaxBatch, r.MaxBatchedTokens)
 	}

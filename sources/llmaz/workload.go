@@ -94,6 +94,7 @@ func (r *reading) variant(d *deployment) resource.Variant {
 			Replica:           d.engine.limits(d.command),
 			MinReplicas:       int(d.bounds.min),
 			CurrentReplicas:   d.replicas,
+			Preference:        min(d.rank, planner.MaxPreference),
 			ScaleTarget:       planner.ScaleTarget{APIVersion: object.GroupVersion().String(), Kind: object.Kind, Name: object.Name},
 		},
 		Accelerator: r.acceleratorOf(d),

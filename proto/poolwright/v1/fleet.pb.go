@@ -1373,7 +1373,10 @@ type Variant struct {
 	LeavingReplicas int32 `protobuf:"varint,25,opt,name=leaving_replicas,json=leavingReplicas,proto3" json:"leaving_replicas,omitempty"`
 	// Those of the current and leaving replicas that hold devices in each of pools or, with
 	// accelerator, in each pool of it, in the fleet's order; absent = not known.
-	PoolReplicas  []int32 `protobuf:"varint,26,rep,packed,name=pool_replicas,json=poolReplicas,proto3" json:"pool_replicas,omitempty"`
+	PoolReplicas []int32 `protobuf:"varint,26,rep,packed,name=pool_replicas,json=poolReplicas,proto3" json:"pool_replicas,omitempty"`
+	// The place among variants that cost the same: the loop adds replicas of the one with the
+	// smallest. Differences of less than a hundredth of a replica's price count as none.
+	Preference    int32 `protobuf:"varint,27,opt,name=preference,proto3" json:"preference,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1588,6 +1591,13 @@ func (x *Variant) GetPoolReplicas() []int32 {
 		return x.PoolReplicas
 	}
 	return nil
+}
+
+func (x *Variant) GetPreference() int32 {
+	if x != nil {
+		return x.Preference
+	}
+	return 0
 }
 
 // KVTransfer is the time that the KV entries of a prompt take to another replica.
@@ -3138,7 +3148,7 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\tquantiles\x18\x06 \x03(\v2\x1c.poolwright.v1.QuantileLimitR\tquantiles\"t\n" +
 	"\rQuantileLimit\x12%\n" +
 	"\x01q\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x11\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00R\x01q\x12<\n" +
-	"\x05limit\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\v\xbaH\b\xc8\x01\x01\xaa\x01\x02*\x00R\x05limit\"\x8b\x0f\n" +
+	"\x05limit\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\v\xbaH\b\xc8\x01\x01\xaa\x01\x02*\x00R\x05limit\"\xb6\x0f\n" +
 	"\aVariant\x12\x1b\n" +
 	"\x04name\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x04name\x12 \n" +
 	"\vaccelerator\x18\x02 \x01(\tR\vaccelerator\x12\x14\n" +
@@ -3167,7 +3177,10 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"kvTransfer\x128\n" +
 	"\x11starting_replicas\x18\x18 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\x10startingReplicas\x126\n" +
 	"\x10leaving_replicas\x18\x19 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\x0fleavingReplicas\x128\n" +
-	"\rpool_replicas\x18\x1a \x03(\x05B\x13\xbaH\x10\x92\x01\r\x10\xe8\a\"\b\x1a\x06\x18\xc0\x84=(\x00R\fpoolReplicas\"[\n" +
+	"\rpool_replicas\x18\x1a \x03(\x05B\x13\xbaH\x10\x92\x01\r\x10\xe8\a\"\b\x1a\x06\x18\xc0\x84=(\x00R\fpoolReplicas\x12)\n" +
+	"\n" +
+	"preference\x18\x1b \x01(\x05B\t\xbaH\x06\x1a\x04\x18\b(\x00R\n" +
+	"preference\"[\n" +
 	"\fServiceModel\x12\x17\n" +
 	"\x13CONTINUOUS_BATCHING\x10\x00\x12\v\n" +
 	"\aLLMD_V0\x10\x01\x12\v\n" +
