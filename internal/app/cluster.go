@@ -224,7 +224,7 @@ func (t *term) observe() error {
 	if t.observer != nil && reflect.DeepEqual(config, t.observed) {
 		return nil
 	}
-	observer, err := metrics.New(config, t.series, nil, t.queried)
+	observer, err := metrics.New(config, t.series, t.catalog, t.queried)
 	if err != nil {
 		return err
 	}
@@ -315,6 +315,9 @@ func (t *term) Apply(ctx context.Context, changes []planner.Change) []error {
 func (t *term) series(w *planner.Workload) metrics.Series {
 	s, _ := t.catalog.Series(w.QualifiedName())
 	series := metrics.Series{Engine: metrics.Engine(s.Engine), Selector: s.Selector, ModelLabel: s.ModelLabel}
+	if s.Port != 0 {
+		series.Scrape = &metrics.Scrape{Port: s.Port, Path: s.Path}
+	}
 	if g := s.Gateway; g != nil {
 		series.Gateway = &metrics.Gateway{Selector: g.Selector, ModelLabel: g.ModelLabel}
 	}
