@@ -62,7 +62,8 @@ func readServing(object *unstructured.Unstructured) (*serving, *problem) {
 	if len(s.roles) == 0 {
 		return nil, &problem{InvalidSpec, "spec.template.roles: there is none"}
 	}
-	return s, s.countDevices()
+	err := s.countDevices()
+	return s, err
 }
 
 // replicas is that in one ServingGroup.
