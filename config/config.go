@@ -137,7 +137,6 @@ func metricsOf(m *poolwrightv1.Metrics) metrics.Config {
 		Window:           m.GetWindow().AsDuration(),
 		Selector:         m.GetSelector(),
 		ReplicaLabel:     m.GetReplicaLabel(),
-		Default:          metrics.Series{Engine: metrics.VLLM},
 	}
 }
 
