@@ -125,7 +125,7 @@ var modes = [...]resource.Mode{
 
 // reconcile makes what several sources say of a workload agree.
 func reconcile(w *resource.Workload, notes *conditions) {
-	if len(w.SLO.Limits) == 0 {
+	if len(w.SLO.Limits) == 0 && slices.ContainsFunc(w.Declared, func(v resource.Variant) bool { return v.Replica != nil }) {
 		notes.add(SLOMissing, "no SLO is known: only stability limits a replica")
 	}
 	phases := slices.ContainsFunc(w.Declared, func(v resource.Variant) bool { return v.Role != optimizer.Whole })

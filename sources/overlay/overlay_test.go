@@ -78,7 +78,7 @@ func TestNothingSaid(t *testing.T) {
 	assert.Equal(t, 1, w.Priority)
 	assert.Equal(t, planner.Variant{Name: "chat-h100", Pools: []int{0}, DevicesPerReplica: 4, NodesPerReplica: 1, CurrentReplicas: 2}, w.Variants[0])
 	assert.Equal(t, resource.Apply, c.Workloads[0].Mode)
-	assert.Equal(t, []string{overlay.SLOMissing}, types(c.Workloads[0].Conditions))
+	assert.Empty(t, c.Workloads[0].Conditions, "the planner says that there is no profile")
 	assert.Empty(t, c.Skipped)
 	assert.Equal(t, []planner.Pool{h100(64).Pool}, c.Fleet.Pools)
 }
@@ -308,11 +308,11 @@ func TestIncident14UnknownCapacityIsNotZero(t *testing.T) {
 			c := o.Complete(resourcetest.New(t), discovered, []resource.Workload{w})
 			assert.Equal(t, []planner.Pool{want}, c.Fleet.Pools)
 			assert.Equal(t, []int{0}, c.Fleet.Workloads[0].Variants[0].Pools)
-			assert.Equal(t, []string{overlay.SLOMissing, overlay.PoolCapacityUnknown}, types(c.Workloads[0].Conditions))
+			assert.Equal(t, []string{overlay.PoolCapacityUnknown}, types(c.Workloads[0].Conditions))
 		}
 	}
 	c := parse(t, rates).Complete(resourcetest.New(t), []overlay.Pool{{Pool: planner.Pool{Accelerator: "H100"}, Unknown: "nodes can't be read"}}, []resource.Workload{w})
-	assert.Equal(t, "the capacity of pool H100 is unknown (nodes can't be read), and taken as the 12 devices in use", c.Workloads[0].Conditions[1].Message)
+	assert.Equal(t, "the capacity of pool H100 is unknown (nodes can't be read), and taken as the 12 devices in use", c.Workloads[0].Conditions[0].Message)
 }
 
 // Declared pools take the place of discovered ones of their accelerator; names are unique.
@@ -362,8 +362,8 @@ metadata:
 		assert.Equal(t, "c", c.Workloads[1].Name)
 		message := "Declaration prod/a and Declaration prod/b both scale " + targets[1].String() + ": the latter is left out"
 		assert.Equal(t, []resource.Skipped{{Object: declared[1].Object, Reason: overlay.DuplicateOwnership, Message: message}}, c.Skipped)
-		assert.Equal(t, []string{overlay.SLOMissing, overlay.DuplicateOwnership}, types(c.Workloads[0].Conditions))
-		assert.Equal(t, message, c.Workloads[0].Conditions[1].Message)
+		assert.Equal(t, []string{overlay.DuplicateOwnership}, types(c.Workloads[0].Conditions))
+		assert.Equal(t, message, c.Workloads[0].Conditions[0].Message)
 	}
 	same := by("a", reference("Deployment", "other"))
 	same.Object = reference("Other", "a")
@@ -432,8 +432,24 @@ func TestIncident19InvalidProfileSpoilsItsVariantOnly(t *testing.T) {
 		c := parse(t, "").Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
 		require.Len(t, c.Workloads, 1)
 		assert.Nil(t, c.Fleet.Workloads[0].Variants[0].Replica)
-		assert.Equal(t, []string{overlay.ProfileInvalid, overlay.SLOMissing}, types(c.Workloads[0].Conditions))
+		assert.Equal(t, []string{overlay.ProfileInvalid}, types(c.Workloads[0].Conditions))
 	}
+}
+
+// A profile without an SLO is sized by stability alone, which is said; a declared capacity
+// needs neither profile nor estimate.
+func TestSLOMissing(t *testing.T) {
+	w := chat()
+	w.Declared[0].Replica = &queueing.Replica{Profile: queueing.Profile{Alpha: 0.01}, MaxBatch: 32}
+	c := parse(t, "").Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
+	assert.Equal(t, []string{overlay.SLOMissing}, types(c.Workloads[0].Conditions))
+
+	w.Declared[0].Replica, w.Declared[0].Capacity = &queueing.Replica{MaxBatch: 32}, 3
+	c = parse(t, "models: [{model: llama*, facts: {parameters: 8e9, layers: 32, hiddenSize: 4096, kvBytesPerToken: 131072}}]").
+		Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
+	assert.Empty(t, c.Workloads[0].Conditions)
+	assert.Nil(t, c.Fleet.Workloads[0].Variants[0].Replica)
+	assert.InDelta(t, 3, float64(c.Fleet.Workloads[0].Variants[0].Capacity), 0)
 }
 
 // A variant whose accelerator nobody knows is left alone, and the others are planned.
@@ -446,7 +462,7 @@ func TestAcceleratorUnknown(t *testing.T) {
 	require.Len(t, c.Fleet.Workloads, 1)
 	assert.Len(t, c.Fleet.Workloads[0].Variants, 1)
 	assert.Len(t, c.Workloads[0].Declared, 1)
-	assert.Equal(t, []string{overlay.AcceleratorUnknown, overlay.SLOMissing}, types(c.Workloads[0].Conditions))
+	assert.Equal(t, []string{overlay.AcceleratorUnknown}, types(c.Workloads[0].Conditions))
 
 	w.Declared = w.Declared[1:]
 	c = parse(t, rates).Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
@@ -478,7 +494,7 @@ func TestReconciled(t *testing.T) {
 	assert.Equal(t, 5, got.MaxReplicas.Value)
 	assert.Equal(t, 2, got.Variants[0].MaxReplicas.Value)
 	assert.Equal(t, 4, got.Variants[0].NodesPerReplica)
-	assert.Equal(t, []string{overlay.BoundsInvalid, overlay.SLOMissing, overlay.MixingImpossible}, types(c.Workloads[0].Conditions))
+	assert.Equal(t, []string{overlay.BoundsInvalid, overlay.MixingImpossible}, types(c.Workloads[0].Conditions))
 }
 
 // A variant without a target gets no replicas, whatever is said of the others.
@@ -506,7 +522,7 @@ func TestBarredVariant(t *testing.T) {
 	v := c.Fleet.Workloads[0].Variants[0]
 	assert.Zero(t, v.MinReplicas)
 	assert.Equal(t, optimizer.Bound{Limited: true}, v.MaxReplicas)
-	assert.Equal(t, []string{overlay.SLOMissing}, types(c.Workloads[0].Conditions))
+	assert.Empty(t, c.Workloads[0].Conditions)
 }
 
 // TestIncident05: a type of accelerator without a profile was scaled up. Here such a variant

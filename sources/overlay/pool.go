@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/poolwright/poolwright/internal/resource"
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
@@ -63,17 +64,18 @@ func (ps *pools) add(p planner.Pool, unknown string) {
 
 // place returns the pools in which a variant may run: of those of its accelerator, the
 // ones that are named. Without any, there is one whose capacity is unknown.
-func (o *Overlay) place(ps *pools, accelerator string, named []string, notes *conditions, variant string) []int {
-	if len(ps.byAccelerator[accelerator]) == 0 {
-		ps.add(o.priced(planner.Pool{Accelerator: accelerator}), "no pool of it is declared or discovered")
+func (c *completion) place(v *resource.Variant, named []string, notes *conditions) []int {
+	ps := c.pools
+	if len(ps.byAccelerator[v.Accelerator]) == 0 {
+		ps.add(c.priced(planner.Pool{Accelerator: v.Accelerator}), "no pool of it is declared or discovered")
 	}
-	all := ps.byAccelerator[accelerator]
+	all := ps.byAccelerator[v.Accelerator]
 	var chosen []int
 	for _, name := range named {
 		i := slices.IndexFunc(all, func(i int) bool { return ps.list[i].Name == name })
 		switch {
 		case i < 0:
-			notes.add(PoolUnknown, "%s: there is no pool %q of %s", variant, name, accelerator)
+			notes.add(PoolUnknown, "%s: there is no pool %q of %s", v.Name, name, v.Accelerator)
 		case !slices.Contains(chosen, all[i]):
 			chosen = append(chosen, all[i])
 		}

@@ -24,7 +24,7 @@ func (c *completion) variant(w *resource.Workload, v *resource.Variant, annotate
 		v.MinReplicas, v.MaxReplicas = 0, optimizer.Bound{Limited: true}
 	}
 	v.NodesPerReplica = max(1, v.NodesPerReplica)
-	v.Pools = c.place(c.pools, v.Accelerator, said.Pools, notes, v.Name)
+	v.Pools = c.place(v, said.Pools, notes)
 	if v.Target.Name == "" {
 		v.MinReplicas, v.MaxReplicas = 0, optimizer.Bound{Limited: true}
 	}
@@ -45,15 +45,12 @@ const mostDevices = 1_000_000
 // perform sees to it that what is known of a replica can be used: a profile, measured or
 // estimated, that is in its range, or a capacity. Else nothing is known.
 func (c *completion) perform(w *resource.Workload, v *resource.Variant, notes *conditions) {
-	if v.Replica == nil && v.Capacity > 0 {
-		return
-	}
 	var r queueing.Replica
 	if v.Replica != nil {
 		r = *v.Replica
 	}
 	v.Replica = nil
-	if r.Profile == (queueing.Profile{}) && !c.estimate(w, v, &r, notes) {
+	if r.Profile == (queueing.Profile{}) && (v.Capacity > 0 || !c.estimate(w, v, &r, notes)) {
 		return
 	}
 	if err := c.check(r); err != nil {
