@@ -1,6 +1,8 @@
 package plain_test
 
 import (
+	"io/fs"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -103,6 +105,35 @@ func TestRead(t *testing.T) {
 		Workload: planner.Workload{Namespace: "prod", Name: "chat"}, Object: h100.Object,
 		Declared: []resource.Variant{h100, l4, stateful},
 	}, workloads[2])
+}
+
+const examples = "../../examples/cluster/plain"
+
+// exampleWorkload is the one of the example.
+func exampleWorkload(t *testing.T) resource.Workload {
+	t.Helper()
+	text, err := fs.ReadFile(os.DirFS(examples), "chat.yaml")
+	require.NoError(t, err)
+	workloads, skipped := plain.Reader{}.Read(resourcetest.New(t, string(text)))
+	require.Empty(t, skipped)
+	require.Len(t, workloads, 1)
+	return workloads[0]
+}
+
+func TestExample(t *testing.T) {
+	w := exampleWorkload(t)
+	assert.Equal(t, "plain/chat", w.QualifiedName())
+	require.Len(t, w.Declared, 2)
+	for j, want := range []struct {
+		name, accelerator string
+		devices, replicas int
+	}{{"chat-h100", "NVIDIA-H100-80GB-HBM3", 4, 2}, {"chat-a100", "NVIDIA-A100-SXM4-80GB", 8, 1}} {
+		v := &w.Declared[j]
+		assert.Equal(t, want.name, v.Name)
+		assert.Equal(t, want.accelerator, v.Accelerator)
+		assert.Equal(t, want.devices, v.DevicesPerReplica)
+		assert.Equal(t, want.replicas, v.CurrentReplicas)
+	}
 }
 
 func TestSkipped(t *testing.T) {
