@@ -20,6 +20,7 @@ type allocation struct {
 	variants []int
 	inUse    int
 	target   resource.Reference
+	mode     resource.Mode
 }
 
 // allocations are those of the objects of a workload, in their order. An object whose
@@ -35,7 +36,7 @@ func allocations(w *resource.Workload, o *resource.Outcome) []*allocation {
 		k := slices.IndexFunc(all, func(a *allocation) bool { return a.object == d.Object })
 		if k < 0 {
 			k = len(all)
-			all = append(all, &allocation{object: d.Object, inUse: -1})
+			all = append(all, &allocation{object: d.Object, inUse: -1, mode: w.Mode})
 		}
 		a := all[k]
 		a.variants = append(a.variants, j)
@@ -159,7 +160,8 @@ func fits(o *resource.Outcome, v *planner.Variant, replicas int) bool {
 	return replicas*v.DevicesPerReplica <= free
 }
 
-// applied tells whether the target has, or was asked for, what is wanted.
+// applied tells whether the target has what is wanted or, unless that was only tried, was
+// asked for it.
 func (a *allocation) applied(o *resource.Outcome, wanted *choice) bool {
 	if wanted.variant != a.inUse {
 		return false
@@ -167,7 +169,7 @@ func (a *allocation) applied(o *resource.Outcome, wanted *choice) bool {
 	use := &o.Workload.Variants[a.inUse]
 	replicas := use.CurrentReplicas
 	for i := range o.Changes {
-		if o.Changes[i].Variant == use.Name {
+		if o.Changes[i].Variant == use.Name && a.mode != resource.DryRun {
 			replicas = o.Changes[i].To
 		}
 	}

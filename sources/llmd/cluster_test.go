@@ -52,6 +52,7 @@ type seen struct {
 // cycle reads, plans, writes back and changes replicas, and says what was written.
 func (c *cluster) cycle(s seen) string {
 	c.t.Helper()
+	rules := statusSchema(c.t)
 	workloads, _ := c.reader.Read(c.view)
 	outcomes, changes := c.decide(workloads, &s)
 	var lines []string
@@ -61,6 +62,7 @@ func (c *cluster) cycle(s seen) string {
 	for i := range workloads {
 		for _, patch := range c.reader.Patches(c.view, &workloads[i], &outcomes[i]) {
 			require.Equal(c.t, "status", patch.Subresource)
+			require.Empty(c.t, violations("status", rules, patch.Merge["status"]))
 			lines = append(lines, fmt.Sprintf("%v status", patch.Object))
 			lines = append(lines, printStatus(patch.Merge["status"].(map[string]any))...)
 			c.view.Apply(c.t, patch)

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/poolwright/poolwright/internal/resource/resourcetest"
 )
@@ -28,16 +27,7 @@ func TestEveryFieldIsAccountedFor(t *testing.T) {
 // TestDefinitionKeepsTheRulesOfTheReference: testdata/seed.txt has the fields of the first
 // shape with their types and rules, as the API reference lists them.
 func TestDefinitionKeepsTheRulesOfTheReference(t *testing.T) {
-	text, err := os.ReadFile("../../" + definition)
-	require.NoError(t, err)
-	list := resourcetest.New(t, string(text)).List(schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"})
-	require.Len(t, list, 1)
-	versions, _, err := unstructured.NestedSlice(list[0].Object, "spec", "versions")
-	require.NoError(t, err)
-	version := versions[0].(map[string]any)
-	require.Equal(t, "v1alpha1", version["name"])
-	root := version["schema"].(map[string]any)["openAPIV3Schema"].(map[string]any)
-
+	root := schemaOf(t)
 	seed, err := os.ReadFile("testdata/seed.txt")
 	require.NoError(t, err)
 	fields, err := os.ReadFile("testdata/fields.txt")

@@ -2,7 +2,6 @@ package llmd
 
 import (
 	"cmp"
-	"maps"
 	"reflect"
 	"strconv"
 	"time"
@@ -24,12 +23,12 @@ const leastName = 2
 // lastRunTime, or was written five minutes ago.
 func (r *Reader) Patches(v resource.View, w *resource.Workload, o *resource.Outcome) []resource.Patch {
 	var patches []resource.Patch
-	for _, of := range allocations(w, o) {
-		u, ok := v.Get(autoscalingKind, of.object.Namespace, of.object.Name)
-		if !ok || u.GetUID() != of.object.UID {
+	for _, a := range allocations(w, o) {
+		u, ok := v.Get(autoscalingKind, a.object.Namespace, a.object.Name)
+		if !ok || u.GetUID() != a.object.UID {
 			continue
 		}
-		status := r.status(u, of, o)
+		status := r.status(u, a, o)
 		if !due(u, status, o.Now) {
 			continue
 		}
@@ -67,29 +66,31 @@ func due(u *unstructured.Unstructured, status map[string]any, now time.Time) boo
 	text, _, _ := unstructured.NestedString(old, "desiredOptimizedAlloc", "lastRunTime")
 	last, err := time.Parse(time.RFC3339, text)
 	written := err == nil
-	if written && now.Sub(last) >= refresh {
+	if written && now.Sub(last).Abs() >= refresh {
 		return true
 	}
 	for field, value := range status {
 		before, ok := old[field]
-		if !ok && written {
-			continue
-		}
-		if field == "desiredOptimizedAlloc" {
-			before, value = withoutTime(before), withoutTime(value)
-		}
-		if !reflect.DeepEqual(before, value) {
+		if (ok || !written) && !holds(before, value) {
 			return true
 		}
 	}
 	return false
 }
 
-func withoutTime(value any) any {
-	m, _ := value.(map[string]any)
-	m = maps.Clone(m)
-	delete(m, "lastRunTime")
-	return m
+// holds tells whether a value has all that is to be written, but for lastRunTime.
+func holds(before, value any) bool {
+	fields, ok := value.(map[string]any)
+	if !ok {
+		return reflect.DeepEqual(before, value)
+	}
+	existing, _ := before.(map[string]any)
+	for name, inner := range fields {
+		if name != "lastRunTime" && !holds(existing[name], inner) {
+			return false
+		}
+	}
+	return true
 }
 
 // currentAlloc is what the object uses now. What was not measured in this cycle stays as
