@@ -44,6 +44,8 @@ type Ownership struct {
 	// scaled are the autoscalers of exactly an object, within those of it or of anything
 	// that it controls.
 	scaled, within map[objectName][]Reference
+	// asking are the objects that KEDA scales as we say.
+	asking map[objectName]bool
 }
 
 // objectName names an object whatever its version.
@@ -63,15 +65,18 @@ func NewOwnership(v View, self Self) *Ownership {
 	if self.FieldManager == "" {
 		self.FieldManager = FieldManager
 	}
-	o := &Ownership{view: v, self: self, scaled: make(map[objectName][]Reference), within: make(map[objectName][]Reference)}
+	o := &Ownership{view: v, self: self, scaled: make(map[objectName][]Reference), within: make(map[objectName][]Reference), asking: make(map[objectName]bool)}
 	for _, hpa := range v.List(hpaKind) {
 		if !o.madeByOurs(hpa) {
 			o.add(hpa, targetOf(hpa, "scaleTargetRef", schema.GroupVersionKind{}))
 		}
 	}
 	for _, scaled := range v.List(scaledObjectKind) {
-		if !o.asksUs(scaled) {
-			o.add(scaled, targetOf(scaled, "scaleTargetRef", schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}))
+		target := targetOf(scaled, "scaleTargetRef", schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"})
+		if o.asksUs(scaled) {
+			o.asking[target.objectName()] = true
+		} else {
+			o.add(scaled, target)
 		}
 	}
 	for _, kind := range []schema.GroupKind{bindingKind, policyKind} {
@@ -122,6 +127,10 @@ func (o *Ownership) Owners(target, declared Reference) []string {
 	}
 	return words
 }
+
+// Delegated tells whether KEDA scales a target as we say, so that whoever wrote its scale as
+// well would be set back to the decision before.
+func (o *Ownership) Delegated(target Reference) bool { return o.asking[target.objectName()] }
 
 // Lineage is an object, what controls it, and so on to the top. What the view does not have
 // ends it.

@@ -205,7 +205,11 @@ func TestKEDAThatAsksUsIsNoConflict(t *testing.T) {
 		`[]`: both,
 	} {
 		o := resource.NewOwnership(resourcetest.New(t, ofKEDA(triggers)), self)
-		require.Equal(t, owners, o.Owners(reference("apps/v1", "Deployment", "chat"), resource.Reference{}), triggers)
+		deployment := reference("apps/v1", "Deployment", "chat")
+		require.Equal(t, owners, o.Owners(deployment, resource.Reference{}), triggers)
+		target := resource.Target{Object: deployment, Mode: resource.Apply, Owners: o.Owners(deployment, resource.Reference{}), Delegated: o.Delegated(deployment)}
+		require.Equal(t, len(owners) == 0, target.Delegated, triggers)
+		require.Equal(t, resource.Recommend, target.EffectiveMode(), triggers)
 	}
 }
 

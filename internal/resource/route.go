@@ -22,9 +22,9 @@ var (
 	oldPoolKind = schema.GroupKind{Group: "inference.networking.x-k8s.io", Kind: "InferencePool"}
 )
 
-// RouteKinds are the kinds that [RoutePatches] looks at.
+// RouteKinds are the kinds that [RoutePatches] looks at beside the [ScaledKinds].
 func RouteKinds() []schema.GroupKind {
-	return append([]schema.GroupKind{routeKind, serviceKind, poolKind, oldPoolKind}, ScaledKinds()...)
+	return []schema.GroupKind{routeKind, serviceKind, poolKind, oldPoolKind}
 }
 
 // RoutePatches returns what gives the backends of HTTPRoutes with the annotation

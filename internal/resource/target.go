@@ -12,12 +12,14 @@ type Target struct {
 	TakeOver bool
 	// Owners are others that scale the target, in words, as [Ownership.Owners] finds them.
 	Owners []string
+	// Delegated: KEDA scales the target as we say, which is no conflict.
+	Delegated bool
 }
 
 // EffectiveMode is the mode, or Recommend where the target is to be scaled and others do
-// so already.
+// so already, on their own or as we say.
 func (t *Target) EffectiveMode() Mode {
-	if t.Mode == Apply && len(t.Owners) > 0 && !t.TakeOver {
+	if t.Mode == Apply && (len(t.Owners) > 0 || t.Delegated) && !t.TakeOver {
 		return Recommend
 	}
 	return t.Mode

@@ -24,17 +24,22 @@ var (
 	flavorKind        = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "ResourceFlavor"}
 )
 
-// inventoryKinds say how many devices there are. A fleet is planned without those that may
-// not be read; what they would say is unknown then.
+// inventoryKinds say how many devices there are.
 func inventoryKinds() []schema.GroupKind {
 	return []schema.GroupKind{nodeKind, resourceQuotaKind, sliceKind, claimKind, clusterQueueKind, localQueueKind, flavorKind}
+}
+
+// optionalKinds are those without which a fleet is planned where they may not be read. What
+// they would say is unknown then.
+func optionalKinds() []schema.GroupKind {
+	return slices.Concat(inventoryKinds(), resource.RouteKinds())
 }
 
 // Kinds are all kinds of objects that a catalog with some readers watches, by group and name.
 func Kinds(readers []resource.Reader) []schema.GroupKind {
 	kinds := slices.Concat(
 		[]schema.GroupKind{podKind, deploymentKind, statefulSetKind, replicaSetKind, groupSetKind},
-		inventoryKinds(), resource.OwnershipKinds(),
+		optionalKinds(), resource.OwnershipKinds(),
 	)
 	for _, r := range readers {
 		kinds = append(kinds, r.Kinds()...)

@@ -18,7 +18,7 @@ func (c *Catalog) Target(workload, variant string) (resource.Target, bool) {
 	w := &s.workloads[i]
 	return resource.Target{
 		Object: s.now(w.Declared[j].Target), Workload: w.Object,
-		Mode: w.Mode, TakeOver: w.TakeOver, Owners: s.owners[i][j],
+		Mode: w.Mode, TakeOver: w.TakeOver, Owners: s.owners[i][j], Delegated: s.delegated[i][j],
 	}, true
 }
 

@@ -14,8 +14,8 @@ import (
 const OwnershipConflict = "OwnershipConflict"
 
 // Report returns what is to be written after a cycle: the statuses of workloads whose
-// objects have any, as their readers say, and an event for each condition that has come or
-// gone since the last report. It is for the goroutine of Fleet.
+// objects have any, as their readers say, weights of routes, and an event for each condition
+// that has come or gone since the last report. It is for the goroutine of Fleet.
 func (c *Catalog) Report(e *controller.Entry) ([]resource.Patch, []resource.Event) {
 	s := c.latest.Load()
 	if s == nil {
@@ -36,6 +36,7 @@ func (c *Catalog) Report(e *controller.Entry) ([]resource.Patch, []resource.Even
 			o.Ready = append(o.Ready, s.seen[k][j].ready)
 		}
 		patches = append(patches, c.config.Readers[s.reader[k]].Patches(s.view, w, &o)...)
+		patches = append(patches, resource.RoutePatches(s.view, w, &o)...)
 		for _, condition := range o.Conditions {
 			found[toldOf(w.Object, condition.Type)] = condition
 		}

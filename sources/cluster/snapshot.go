@@ -28,7 +28,9 @@ type snapshot struct {
 	// seen are the replicas of each variant of each workload.
 	seen [][]seen
 	// owners are others that scale the target of each variant of each workload, in words.
-	owners     [][][]string
+	owners [][][]string
+	// delegated tells of each whether KEDA scales it as we say.
+	delegated  [][]bool
 	namespaces map[string]bool
 	// counted are the pods whose devices count as those of a variant, with the pool of the
 	// fleet that they are in.
@@ -165,13 +167,13 @@ func (s *snapshot) pause() {
 
 // own finds who else scales the targets.
 func (s *snapshot) own(o *resource.Ownership) {
-	s.owners = make([][][]string, len(s.workloads))
+	s.owners, s.delegated = make([][][]string, len(s.workloads)), make([][]bool, len(s.workloads))
 	for i := range s.workloads {
 		w := &s.workloads[i]
-		s.owners[i] = make([][]string, len(w.Declared))
+		s.owners[i], s.delegated[i] = make([][]string, len(w.Declared)), make([]bool, len(w.Declared))
 		for j := range w.Declared {
 			if target := w.Declared[j].Target; target.Name != "" {
-				s.owners[i][j] = o.Owners(target, w.Object)
+				s.owners[i][j], s.delegated[i][j] = o.Owners(target, w.Object), o.Delegated(target)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ type View struct {
 	// version is the same for two views of a watch only if nothing has changed between them.
 	version uint64
 	kinds   map[schema.GroupKind]*listing
-	// unreadable are kinds of the inventory that may not be read, with what was answered.
+	// unreadable are optional kinds that may not be read, with what was answered.
 	unreadable map[schema.GroupKind]error
 }
 

@@ -177,7 +177,7 @@ func (v *View) read(kind schema.GroupKind, f *followed) error {
 	for _, s := range f.stores {
 		c := s.contact()
 		switch {
-		case apierrors.IsForbidden(c.failure) && slices.Contains(inventoryKinds(), kind):
+		case apierrors.IsForbidden(c.failure) && slices.Contains(optionalKinds(), kind):
 			v.unreadable[kind] = c.failure
 			return nil
 		case !c.synced && c.failure != nil:
