@@ -37,6 +37,10 @@ type Cluster struct {
 	Sources  []Source
 	Election Election
 	LLMD     llmd.Config
+	// FieldManager owns what is written; empty = poolwright.
+	FieldManager string
+	// ScalerHosts are where KEDA reaches the external scaler; none = poolwright.NAMESPACE.
+	ScalerHosts []string
 }
 
 // Source is a family of objects that declare workloads.
@@ -101,6 +105,8 @@ func clusterOf(m *poolwrightv1.Cluster) Cluster {
 			Namespace: m.GetLlmd().GetNamespace(), UnitPrices: m.GetLlmd().GetUnitPrices(), ServiceClasses: m.GetLlmd().GetServiceClasses(),
 			CostUnits: m.GetLlmd().GetCostUnits(), ScaleToZero: m.GetLlmd().GetScaleToZero(),
 		},
+		FieldManager: m.GetFieldManager(),
+		ScalerHosts:  m.GetScalerHosts(),
 	}
 	if len(c.Sources) == 0 {
 		c.Sources = []Source{poolwrightv1.Cluster_LLMD, poolwrightv1.Cluster_KTHENA, poolwrightv1.Cluster_LLMAZ, poolwrightv1.Cluster_PLAIN}

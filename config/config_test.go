@@ -40,6 +40,8 @@ cluster:
   burst: 70
   leaderElection: {disabled: true, namespace: here, name: mine, leaseDuration: 9s, renewDeadline: 6s, retryPeriod: 1s}
   llmd: {namespace: n, unitPrices: u, serviceClasses: s, costUnits: 100, scaleToZero: true}
+  fieldManager: poolwright-b
+  scalerHosts: [scaler.example.org]
 metrics:
   url: https://thanos/api
   bearerTokenFile: token
@@ -63,7 +65,8 @@ fleet:
 		Election: config.Election{Disabled: true, Config: election.Config{
 			Namespace: "here", Name: "mine", LeaseDuration: 9 * time.Second, RenewDeadline: 6 * time.Second, RetryPeriod: time.Second,
 		}},
-		LLMD: llmd.Config{Namespace: "n", UnitPrices: "u", ServiceClasses: "s", CostUnits: 100, ScaleToZero: true},
+		LLMD:         llmd.Config{Namespace: "n", UnitPrices: "u", ServiceClasses: "s", CostUnits: 100, ScaleToZero: true},
+		FieldManager: "poolwright-b", ScalerHosts: []string{"scaler.example.org"},
 	}, c.Cluster)
 	require.Equal(t, "token", c.Metrics.BearerTokenFile)
 	require.Equal(t, map[string]string{"X-Scope-OrgID": "a"}, c.Metrics.Headers)

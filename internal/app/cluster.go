@@ -77,10 +77,11 @@ func newClusterLoop(c ServeConfig, p *planner.Planner, people view, registry *pr
 	})
 	catalog := cluster.New(cluster.Config{
 		Watch: watch, Readers: read, Overlay: func() *overlay.Overlay { return settings.config.Overlay },
+		Self: self(&declared, namespace),
 	})
 	l := &clusterLoop{
 		settings: settings, planner: p, people: people, client: client, namespace: namespace,
-		watch: watch, catalog: catalog, actuator: actuator.New(actuator.Config{Client: client, Targets: catalog}),
+		watch: watch, catalog: catalog, actuator: actuator.New(actuator.Config{Client: client, Targets: catalog, FieldManager: declared.FieldManager}),
 		metrics: telemetry.New(registry, telemetry.Config{}), log: slog.New(slog.NewTextHandler(out, nil)),
 	}
 	klog.SetSlogLogger(l.log)
@@ -94,6 +95,15 @@ func newClusterLoop(c ServeConfig, p *planner.Planner, people view, registry *pr
 		}
 	}
 	return l, nil
+}
+
+// self is how others know this installation.
+func self(c *config.Cluster, namespace string) resource.Self {
+	hosts := c.ScalerHosts
+	if len(hosts) == 0 {
+		hosts = []string{"poolwright." + namespace}
+	}
+	return resource.Self{FieldManager: c.FieldManager, ScalerHosts: hosts}
 }
 
 func readers(c *config.Cluster) []resource.Reader {

@@ -32,9 +32,9 @@ func OwnershipKinds() []schema.GroupKind {
 type Self struct {
 	// FieldManager as others see it; empty = [FieldManager].
 	FieldManager string
-	// ScalerAddresses are the hosts under which KEDA reaches our external scaler: the name
+	// ScalerHosts are the hosts under which KEDA reaches our external scaler: the name
 	// of the service, alone or with what follows it.
-	ScalerAddresses []string
+	ScalerHosts []string
 }
 
 // Ownership knows who else scales the objects of a cluster.
@@ -264,7 +264,7 @@ func (s *Self) at(address string) bool {
 	if h, _, err := net.SplitHostPort(address); err == nil {
 		host = h
 	}
-	return slices.ContainsFunc(s.ScalerAddresses, func(ours string) bool {
+	return slices.ContainsFunc(s.ScalerHosts, func(ours string) bool {
 		return ours != "" && (host == ours || strings.HasPrefix(host, ours+"."))
 	})
 }

@@ -192,7 +192,7 @@ spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: chat}}
 }
 
 func TestKEDAThatAsksUsIsNoConflict(t *testing.T) {
-	self := resource.Self{ScalerAddresses: []string{"poolwright.system", "poolwright.example.org"}}
+	self := resource.Self{ScalerHosts: []string{"poolwright.system", "poolwright.example.org"}}
 	both := []string{"HorizontalPodAutoscaler team/keda-hpa-chat", "ScaledObject team/chat"}
 	for triggers, owners := range map[string][]string{
 		`[{type: external, metadata: {scalerAddress: "poolwright.system:9090"}}]`:                            nil,

@@ -170,7 +170,13 @@ type Cluster struct {
 	// How one of several processes is chosen to plan.
 	LeaderElection *LeaderElection `protobuf:"bytes,7,opt,name=leader_election,json=leaderElection,proto3" json:"leader_election,omitempty"`
 	// Where llm-d has what its VariantAutoscalings leave out.
-	Llmd          *LLMDSettings `protobuf:"bytes,8,opt,name=llmd,proto3" json:"llmd,omitempty"`
+	Llmd *LLMDSettings `protobuf:"bytes,8,opt,name=llmd,proto3" json:"llmd,omitempty"`
+	// Owner of the fields that are written; absent = poolwright. Of several installations in a
+	// cluster each needs its own, by which they see what the others scale.
+	FieldManager string `protobuf:"bytes,9,opt,name=field_manager,json=fieldManager,proto3" json:"field_manager,omitempty"`
+	// Hosts under which KEDA reaches the external scaler, with or without what follows the
+	// namespace of a Service; none = poolwright.NAMESPACE, with the namespace of the process.
+	ScalerHosts   []string `protobuf:"bytes,10,rep,name=scaler_hosts,json=scalerHosts,proto3" json:"scaler_hosts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -257,6 +263,20 @@ func (x *Cluster) GetLeaderElection() *LeaderElection {
 func (x *Cluster) GetLlmd() *LLMDSettings {
 	if x != nil {
 		return x.Llmd
+	}
+	return nil
+}
+
+func (x *Cluster) GetFieldManager() string {
+	if x != nil {
+		return x.FieldManager
+	}
+	return ""
+}
+
+func (x *Cluster) GetScalerHosts() []string {
+	if x != nil {
+		return x.ScalerHosts
 	}
 	return nil
 }
@@ -586,7 +606,7 @@ const file_poolwright_v1_config_proto_rawDesc = "" +
 	"\x06Config\x120\n" +
 	"\acluster\x18\x01 \x01(\v2\x16.poolwright.v1.ClusterR\acluster\x128\n" +
 	"\ametrics\x18\x02 \x01(\v2\x16.poolwright.v1.MetricsB\x06\xbaH\x03\xc8\x01\x01R\ametrics\x12,\n" +
-	"\x05fleet\x18\x03 \x01(\v2\x16.poolwright.v1.OverlayR\x05fleet\"\x88\x04\n" +
+	"\x05fleet\x18\x03 \x01(\v2\x16.poolwright.v1.OverlayR\x05fleet\"\x8e\x05\n" +
 	"\aCluster\x12\x1e\n" +
 	"\n" +
 	"kubeconfig\x18\x01 \x01(\tR\n" +
@@ -601,7 +621,10 @@ const file_poolwright_v1_config_proto_rawDesc = "" +
 	"\x05burst\x18\x06 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\x90N(\x00R\x05burst\x12F\n" +
 	"\x0fleader_election\x18\a \x01(\v2\x1d.poolwright.v1.LeaderElectionR\x0eleaderElection\x12/\n" +
-	"\x04llmd\x18\b \x01(\v2\x1b.poolwright.v1.LLMDSettingsR\x04llmd\"L\n" +
+	"\x04llmd\x18\b \x01(\v2\x1b.poolwright.v1.LLMDSettingsR\x04llmd\x12N\n" +
+	"\rfield_manager\x18\t \x01(\tB)\xbaH&r$2\"^(poolwright(-[a-z0-9-]{1,50})?)?$R\ffieldManager\x124\n" +
+	"\fscaler_hosts\x18\n" +
+	" \x03(\tB\x11\xbaH\x0e\x92\x01\v\x18\x01\"\ar\x05\x10\x01\x18\xfd\x01R\vscalerHosts\"L\n" +
 	"\x06Source\x12\x16\n" +
 	"\x12SOURCE_UNSPECIFIED\x10\x00\x12\b\n" +
 	"\x04LLMD\x10\x01\x12\n" +
