@@ -60,7 +60,7 @@ run: setup build ## plan a built-in fleet and keep planning it; ARGS="--help" li
 
 .PHONY: test
 test: setup ## run every check and every test
-	@tools/steps.sh format lint verify breaking test-builds test-unit test-peers first-run test-fuzz
+	@tools/steps.sh format lint verify breaking test-builds test-unit test-rules test-peers first-run test-fuzz
 
 .PHONY: format
 format: $(TOOLS)/.done ## check the format of Go and .proto files
@@ -117,6 +117,10 @@ test-unit: setup-prometheus ## run the tests of both builds, with the race detec
 	fi
 	CGO_ENABLED=0 go -C benchmarks test -p 1 ./...
 	CGO_ENABLED=0 go -C test/keda test .
+
+.PHONY: test-rules
+test-rules: setup-prometheus ## check and test the alerts by promtool, where it is installed
+	@tools/rules.sh
 
 # 200 take about two minutes of one core.
 INSTANCES ?= 100
