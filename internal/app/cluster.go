@@ -199,7 +199,7 @@ func (l *clusterLoop) lead(ctx context.Context, mandate *election.Mandate) error
 	if l.ledger != nil {
 		config.Ledger = l.ledger
 	}
-	t.cycle = newCycle(config, l.metrics)
+	t.cycle = newCycle(config, l.metrics, l.contested)
 	defer l.metrics.Rest()
 	every := l.settings.config.Cycle
 	ticker := time.NewTicker(every)
@@ -217,6 +217,15 @@ func (l *clusterLoop) lead(ctx context.Context, mandate *election.Mandate) error
 			ticker.Reset(every)
 		}
 	}
+}
+
+// contested are the conditions of workloads that somebody else scales too.
+func (l *clusterLoop) contested() []telemetry.Condition {
+	var all []telemetry.Condition
+	for _, name := range l.catalog.Contested() {
+		all = append(all, telemetry.Condition{Workload: name, Type: cluster.OwnershipConflict})
+	}
+	return all
 }
 
 // term is the time of a leader, to whose controller it is observer and actuator.

@@ -104,10 +104,12 @@ type view struct {
 type cycle struct {
 	controller *controller.Controller
 	metrics    *telemetry.Loop
+	// conditions are those of workloads beyond those of decisions.
+	conditions func() []telemetry.Condition
 }
 
-func newCycle(c controller.Config, m *telemetry.Loop) cycle {
-	return cycle{controller.New(m.Timed(c)), m}
+func newCycle(c controller.Config, m *telemetry.Loop, conditions func() []telemetry.Condition) cycle {
+	return cycle{controller.New(m.Timed(c)), m, conditions}
 }
 
 // run runs the controller once, under the time limit of the fleet's objective; every so
@@ -117,6 +119,8 @@ func (c *cycle) run(ctx context.Context, now time.Time, every time.Duration, obj
 	defer cancel()
 	began := time.Now()
 	entry, err := c.controller.Tick(ctx, now, server.Stop(limited))
-	c.metrics.Done(telemetry.Cycle{Entry: entry, Err: err, At: time.Now(), Took: time.Since(began), Interval: every})
+	c.metrics.Done(telemetry.Cycle{
+		Entry: entry, Err: err, At: time.Now(), Took: time.Since(began), Interval: every, Conditions: c.conditions(),
+	})
 	return entry, err
 }

@@ -315,7 +315,7 @@ func TestPageListsAllMetrics(t *testing.T) {
 			}
 		}
 		names := slices.Sorted(maps.Keys(labels))
-		row := fmt.Sprintf("| `%s` | %s | %s | %s |", family.GetName(), strings.ToLower(family.GetType().String()), strings.Join(names, ", "), family.GetHelp())
+		row := fmt.Sprintf("| %#q | %s | %s | %s |", family.GetName(), strings.ToLower(family.GetType().String()), strings.Join(names, ", "), family.GetHelp())
 		registered = append(registered, strings.ReplaceAll(row, "|  |", "| |"))
 	}
 	page, err := os.ReadFile("../../docs/metrics.md")

@@ -100,6 +100,22 @@ func (s *snapshot) ownership(k int) []resource.Condition {
 	return []resource.Condition{{Type: OwnershipConflict, Status: resource.True, Reason: OwnershipConflict, Message: message + ": replicas are recommended only"}}
 }
 
+// Contested returns the qualified names of the workloads with an [OwnershipConflict].
+func (c *Catalog) Contested() []string {
+	s := c.latest.Load()
+	if s == nil {
+		return nil
+	}
+	var names []string
+	for name, k := range s.of {
+		if slices.ContainsFunc(s.ownership(k), func(c resource.Condition) bool { return c.Status == resource.True }) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // planned are the conditions of a plan.
 func planned(p *planner.WorkloadPlan) []resource.Condition {
 	conditions := make([]resource.Condition, len(p.Conditions))

@@ -103,6 +103,7 @@ func TestTargets(t *testing.T) {
 	c.Report(entryOf(c))
 	assert.Contains(t, typesOf(w.outcomes["a/x"].Conditions), "OwnershipConflict=True")
 	assert.NotContains(t, typesOf(w.outcomes["a/free"].Conditions), "OwnershipConflict=True")
+	assert.Equal(t, []string{"a/x"}, c.Contested())
 
 	_, ok = New(Config{Watch: NewWatch(WatchConfig{})}).Target("a/x", "v")
 	assert.False(t, ok, "before the first fleet")
