@@ -42,12 +42,19 @@ const (
 	DefaultRetry  = 30 * time.Second
 )
 
-// unreachableRetry is the time between attempts to ask which kinds there are.
-const unreachableRetry = 2 * time.Second
+// unreachableRetry is the time between attempts to ask which kinds there are, and goneRetry
+// that until one which is gone is looked for again.
+const (
+	unreachableRetry = 2 * time.Second
+	goneRetry        = time.Second
+)
 
 // Watch keeps copies of objects of a cluster.
 type Watch struct {
 	config WatchConfig
+
+	// gone is told of kinds that are not there any more.
+	gone chan struct{}
 
 	mu    sync.Mutex
 	kinds map[schema.GroupKind]*followed
@@ -72,7 +79,7 @@ func NewWatch(c WatchConfig) *Watch {
 		c.Retry = DefaultRetry
 	}
 	c.Namespaces = slices.Compact(slices.Sorted(slices.Values(c.Namespaces)))
-	w := &Watch{config: c, kinds: make(map[schema.GroupKind]*followed)}
+	w := &Watch{config: c, gone: make(chan struct{}, 1), kinds: make(map[schema.GroupKind]*followed)}
 	for _, kind := range c.Kinds {
 		w.kinds[kind] = &followed{failure: errors.New("not asked for yet")}
 	}
@@ -94,6 +101,7 @@ func (w *Watch) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-time.After(retry):
+		case <-w.gone:
 		}
 		if slices.ContainsFunc(w.config.Kinds, func(kind schema.GroupKind) bool { return w.stores(kind) == nil }) {
 			w.config.Mapper.Reset()
@@ -107,6 +115,7 @@ func (w *Watch) stores(kind schema.GroupKind) []*store {
 	return w.kinds[kind].stores
 }
 
+// set enters what is known of a kind, which changes views.
 func (w *Watch) set(kind schema.GroupKind, f *followed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,7 +131,7 @@ func (w *Watch) start(ctx context.Context, kind schema.GroupKind, running *sync.
 		w.set(kind, &followed{missing: true})
 		return true
 	case err != nil:
-		w.set(kind, &followed{failure: err})
+		w.fail(kind, err)
 		return false
 	}
 	namespaces := w.config.Namespaces
@@ -140,9 +149,30 @@ func (w *Watch) start(ctx context.Context, kind schema.GroupKind, running *sync.
 			all.Go(func() { f.stores[i].follow(ctx, w.config.Client, mapping, namespace) })
 		}
 		all.Wait()
-		w.set(kind, &followed{missing: true}) // the kind is gone, or all is over
+		w.set(kind, &followed{failure: errGone})
+		select {
+		case <-ctx.Done():
+		case <-time.After(goneRetry):
+		}
+		select {
+		case w.gone <- struct{}{}:
+		default: // somebody has told already
+		}
 	})
 	return true
+}
+
+// errGone is why a kind is not known that was there before, until it is looked for again.
+var errGone = errors.New("not there any more")
+
+// fail notes why it is not known whether a kind is installed; where it was not, it isn't as
+// far as anybody knows.
+func (w *Watch) fail(kind schema.GroupKind, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if f := w.kinds[kind]; !f.missing {
+		f.failure = err
+	}
 }
 
 // View returns the cluster as it is. It fails while some of it has never been read, may not

@@ -161,7 +161,10 @@ func TestKindsMayComeAndGo(t *testing.T) {
 
 		uninstall()
 		m.installed.Store(false)
-		time.Sleep(time.Second)
+		synctest.Wait()
+		_, err = w.View()
+		require.ErrorContains(t, err, "not there any more", "it may be back in a moment")
+		time.Sleep(2 * time.Second)
 		v, err = w.View()
 		require.NoError(t, err, "a kind that is gone is no error")
 		assert.Empty(t, v.List(queueKind))
@@ -195,9 +198,10 @@ func TestNothingIsDecidedOnWhatIsNotKnown(t *testing.T) {
 		m.fails.Store(true)
 		server := newOutage(client)
 		server.down()
-		w := watching(t, cluster.WatchConfig{Client: client, Mapper: m, Kinds: []schema.GroupKind{podKind}, MaxAge: 20 * time.Second})
+		w := watching(t, cluster.WatchConfig{Client: client, Mapper: m, Kinds: []schema.GroupKind{podKind, queueKind}, MaxAge: 20 * time.Second, Retry: 5 * time.Second})
 		_, err := w.View()
 		require.ErrorContains(t, err, "Pod: not read yet: connection refused")
+		require.ErrorContains(t, err, "ClusterQueue.kueue.x-k8s.io: not read yet: connection refused")
 
 		m.fails.Store(false)
 		time.Sleep(3 * time.Second)
@@ -215,6 +219,7 @@ func TestNothingIsDecidedOnWhatIsNotKnown(t *testing.T) {
 		assert.Zero(t, time.Since(v.AsOf()))
 
 		server.down()
+		m.fails.Store(true)
 		time.Sleep(15 * time.Second)
 		v, err = w.View()
 		require.NoError(t, err)

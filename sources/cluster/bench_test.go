@@ -1,0 +1,75 @@
+package cluster
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/sources/plain"
+)
+
+// large is a cluster of so many workloads of three variants, each a Deployment, and of
+// pods and nodes.
+func large(t testing.TB, workloads, pods int) []string {
+	t.Helper()
+	var objects []string
+	perVariant, node := pods/(3*workloads), 0
+	for i := range workloads {
+		for j, product := range []string{h100, a100, "NVIDIA-L4"} {
+			name := fmt.Sprintf("w%d-%d", i, j)
+			objects = append(objects, strings.Replace(deployment("a", name, perVariant, ""),
+				"labels: {test: "+name+"}", fmt.Sprintf(`annotations: {%s: w%d}`, resource.WorkloadAnnotation, i), 1))
+			objects[len(objects)-1] = strings.Replace(objects[len(objects)-1], "spec: {replicas",
+				`spec: {template: {spec: {nodeSelector: {nvidia.com/gpu.product: `+product+`}, containers: [{name: main, image: vllm, args: [--model, m], resources: {limits: {nvidia.com/gpu: "2"}}}]}}, replicas`, 1)
+			for k := range perVariant {
+				if k == 0 {
+					node++
+				}
+				objects = append(objects, podOf("a", fmt.Sprintf("%s-%d", name, k), "r-a-"+name, fmt.Sprintf("n%d-%d", node%250, j), "ready"))
+			}
+		}
+	}
+	for i := range 250 {
+		for j, product := range []string{h100, a100, "NVIDIA-L4"} {
+			objects = append(objects, nodeOf(fmt.Sprintf("n%d-%d", i, j), product, 64, ""))
+		}
+	}
+	return objects
+}
+
+// BenchmarkFleet makes the fleet of 2,000 workloads with 3 variants each and 12,000 pods,
+// anew each time.
+func BenchmarkFleet(b *testing.B) {
+	v := viewOf(b, large(b, 2000, 12_000)...)
+	c := &Catalog{config: Config{Readers: []resource.Reader{plain.Reader{}}}}
+	o := overlayOf(b, fast)
+	s := c.snapshot(v, o, time.Now())
+	require.Len(b, s.Fleet.Workloads, 2000)
+	for b.Loop() {
+		s = c.snapshot(v, o, time.Now())
+	}
+	b.ReportMetric(float64(len(s.Fleet.Pools)), "pools")
+}
+
+// BenchmarkMemory is what the objects of such a cluster take, once they are cut down.
+func BenchmarkMemory(b *testing.B) {
+	objects := large(b, 2000, 12_000)
+	for b.Loop() {
+		before := heap()
+		v := viewOf(b, objects...)
+		b.ReportMetric(float64(heap()-before)/(1<<20), "MiB")
+		runtime.KeepAlive(v)
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
