@@ -9,10 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Malformed is the reason for which an object is skipped that [Decode] can't read.
-const Malformed = "Malformed"
-
-// Decode reads those fields of an object that to has, and leaves the others alone.
+// Decode reads those fields of an object that to has, and leaves the others alone. An object
+// that it can't read is [Malformed].
 func Decode(object *unstructured.Unstructured, to any) error {
 	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, to)
 	if err == nil {

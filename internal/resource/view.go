@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/poolwright/poolwright/planner"
 )
 
 // View is a cluster at one instant. What it returns is shared, and never changed.
@@ -35,6 +37,11 @@ func ReferenceTo(object *unstructured.Unstructured) Reference {
 		Namespace:        object.GetNamespace(), Name: object.GetName(),
 		UID: object.GetUID(), Generation: object.GetGeneration(),
 	}
+}
+
+// ScaleTarget names the object as decisions do.
+func (r Reference) ScaleTarget() planner.ScaleTarget {
+	return planner.ScaleTarget{APIVersion: r.GroupVersion().String(), Kind: r.Kind, Name: r.Name}
 }
 
 // String is the kind and the qualified name.

@@ -88,6 +88,18 @@ type Skipped struct {
 	Reason, Message string
 }
 
+// Reasons for which objects of any kind are skipped.
+const (
+	// Malformed: a field has another type than the API says.
+	Malformed = "Malformed"
+	// InvalidSpec: values break the rules of the API, or contradict each other.
+	InvalidSpec = "InvalidSpec"
+	// DuplicateOwnership: two objects scale the same target. The later one is left out.
+	DuplicateOwnership = "DuplicateOwnership"
+	// DuplicateName: two objects declare workloads of one name. The later one is left out.
+	DuplicateName = "DuplicateName"
+)
+
 // Mode is how far decisions about a workload are carried out.
 type Mode string
 

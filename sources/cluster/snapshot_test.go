@@ -177,7 +177,7 @@ func TestDevicesOfWorkloadsLeftOut(t *testing.T) {
 		deployment("a", "x", 1, onH100), podOf("a", "x-1", "r-a-x", "n1", "ready"),
 		strings.Replace(deployment("a", "w", 1, onH100), "test: w", "test: x", 1)), "")
 	require.Len(t, s.skipped, 1)
-	assert.Equal(t, overlay.DuplicateOwnership, s.skipped[0].Reason)
+	assert.Equal(t, resource.DuplicateOwnership, s.skipped[0].Reason)
 	assert.Equal(t, map[string]int{h100 + "-x8": 8}, pools(s))
 
 	s = snapshotOf(t, viewOf(t, nodeOf("n1", h100, 8, ""), nodeOf("n2", a100, 8, ""),

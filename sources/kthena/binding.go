@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/poolwright/poolwright/internal/resource"
 	"github.com/poolwright/poolwright/optimizer/greedy"
 )
 
@@ -91,7 +92,7 @@ func autoscalingPolicy(object *unstructured.Unstructured) (*declaration, *proble
 func (d *declaration) follow(s *policySpec, where string) *problem {
 	config, err := s.config()
 	if err != nil {
-		return &problem{InvalidSpec, where + sentence(err)}
+		return &problem{resource.InvalidSpec, where + sentence(err)}
 	}
 	for i := range config.Metrics {
 		m := &config.Metrics[i]
@@ -126,7 +127,7 @@ func (s *targetsSpec) declaration(object *unstructured.Unstructured) (*declarati
 		}
 	}
 	if len(found) != 1 {
-		return nil, &problem{InvalidSpec, fmt.Sprintf("spec: %d of scalingConfiguration, optimizerConfiguration, homogeneousTarget and heterogeneousTarget are set, of which one must be", len(found))}
+		return nil, &problem{resource.InvalidSpec, fmt.Sprintf("spec: %d of scalingConfiguration, optimizerConfiguration, homogeneousTarget and heterogeneousTarget are set, of which one must be", len(found))}
 	}
 	found[0].object = object
 	return found[0], nil

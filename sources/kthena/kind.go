@@ -27,18 +27,12 @@ const (
 
 // Reasons for which an object is skipped, and types of conditions.
 const (
-	// InvalidSpec: values break the rules of the API, or contradict each other.
-	InvalidSpec = "InvalidSpec"
 	// PolicyNotFound: there is no AutoscalingPolicy of the name that the binding gives.
 	PolicyNotFound = "PolicyNotFound"
 	// TargetNotFound: there is no ModelServing of the name that a target gives.
 	TargetNotFound = "TargetNotFound"
 	// TargetUnsupported: the target is of a kind, or a part of one, that can't be scaled.
 	TargetUnsupported = "TargetUnsupported"
-	// TargetClaimed: an older object scales the same target.
-	TargetClaimed = "TargetClaimed"
-	// NameTaken: an object of another kind declares a workload of that name.
-	NameTaken = "NameTaken"
 	// EngineUnsupported: what replicas report of themselves is not known.
 	EngineUnsupported = "EngineUnsupported"
 	// PolicyIgnored: backends have different policies, of which none can count.

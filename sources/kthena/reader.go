@@ -61,16 +61,17 @@ func (r *reading) skip(object *unstructured.Unstructured, why *problem) {
 	r.skipped = append(r.skipped, resource.Skipped{Object: resource.ReferenceTo(object), Reason: why.reason, Message: why.message})
 }
 
-// declare reads the objects of a kind that declare workloads.
+// declare reads the objects of a kind that declare workloads. Those that are being deleted
+// declare none.
 func (r *reading) declare(kind schema.GroupKind, read func(*unstructured.Unstructured) (*declaration, *problem)) {
 	for _, object := range r.view.List(kind) {
-		if r.partOfBooster(object) {
+		if r.partOfBooster(object) || object.GetDeletionTimestamp() != nil {
 			continue
 		}
 		d, err := read(object)
 		if err == nil && d != nil {
 			if mistakes := d.validate(); mistakes != nil {
-				err = &problem{InvalidSpec, sentence(mistakes)}
+				err = &problem{resource.InvalidSpec, sentence(mistakes)}
 			}
 		}
 		switch {
@@ -109,12 +110,12 @@ func (r *reading) claim() {
 		namespace := d.object.GetNamespace()
 		own := name{namespace, d.object.GetName()}
 		if other := names[own]; other != nil {
-			lost[d] = &problem{NameTaken, fmt.Sprintf("%v declares a workload of that name", resource.ReferenceTo(other.object))}
+			lost[d] = &problem{resource.DuplicateName, fmt.Sprintf("%v declares a workload of that name", resource.ReferenceTo(other.object))}
 			continue
 		}
 		for i := range d.targets {
 			if other := targets[name{namespace, d.targets[i].TargetRef.Name}]; other != nil {
-				lost[d] = &problem{TargetClaimed, fmt.Sprintf("%v, which is older, scales %s", resource.ReferenceTo(other.object), d.targets[i].TargetRef.Name)}
+				lost[d] = &problem{resource.DuplicateOwnership, fmt.Sprintf("%v, which is older, scales %s", resource.ReferenceTo(other.object), d.targets[i].TargetRef.Name)}
 			}
 		}
 		if lost[d] != nil {

@@ -57,10 +57,10 @@ func readServing(object *unstructured.Unstructured) (*serving, *problem) {
 	}
 	s := &serving{object: object, replicas: orOne(m.Spec.Replicas), roles: m.Spec.Template.Roles}
 	if s.replicas < 0 {
-		return nil, &problem{InvalidSpec, fmt.Sprintf("spec.replicas: %d < 0", s.replicas)}
+		return nil, &problem{resource.InvalidSpec, fmt.Sprintf("spec.replicas: %d < 0", s.replicas)}
 	}
 	if len(s.roles) == 0 {
-		return nil, &problem{InvalidSpec, "spec.template.roles: there is none"}
+		return nil, &problem{resource.InvalidSpec, "spec.template.roles: there is none"}
 	}
 	err := s.countDevices()
 	return s, err
@@ -87,12 +87,12 @@ func (s *serving) countDevices() *problem {
 		entry, worker := resource.PodDevices(&r.EntryTemplate.Spec), resource.PodDevices(&r.WorkerTemplate.Spec)
 		for _, n := range [...]int{r.replicas(), r.WorkerReplicas, entry, worker} {
 			if n < 0 || n > mostDevices {
-				return &problem{InvalidSpec, fmt.Sprintf("spec.template.roles[%d]: %d times 1 pod of %d devices and %d of %d", i, r.replicas(), entry, r.WorkerReplicas, worker)}
+				return &problem{resource.InvalidSpec, fmt.Sprintf("spec.template.roles[%d]: %d times 1 pod of %d devices and %d of %d", i, r.replicas(), entry, r.WorkerReplicas, worker)}
 			}
 		}
 		s.devices += r.replicas() * (entry + r.WorkerReplicas*worker)
 		if s.devices > mostDevices {
-			return &problem{InvalidSpec, fmt.Sprintf("spec.template.roles: more than %d devices", mostDevices)}
+			return &problem{resource.InvalidSpec, fmt.Sprintf("spec.template.roles: more than %d devices", mostDevices)}
 		}
 		if r.replicas() > 0 {
 			largest = max(largest, entry, min(r.WorkerReplicas, 1)*worker)
@@ -177,9 +177,7 @@ func (s *serving) variant(t *target) resource.Variant {
 			MinReplicas:     t.MinReplicas,
 			MaxReplicas:     optimizer.Bound{Limited: true, Value: t.MaxReplicas},
 			CurrentReplicas: s.replicas,
-			ScaleTarget: planner.ScaleTarget{
-				APIVersion: s.object.GetAPIVersion(), Kind: s.object.GetKind(), Name: s.object.GetName(),
-			},
+			ScaleTarget:     resource.ReferenceTo(s.object).ScaleTarget(),
 		},
 		Target:  resource.ReferenceTo(s.object),
 		Leaders: s.leaders(&t.targetSpec),

@@ -3,6 +3,8 @@ package llmaz
 import (
 	"errors"
 	"fmt"
+
+	"github.com/poolwright/poolwright/internal/resource"
 )
 
 // Roles of models that are served together. Without one, a model is the main one.
@@ -23,13 +25,13 @@ func (p *playground) claim() (claim, error) {
 	single, several := p.Spec.ModelClaim, p.Spec.ModelClaims
 	switch {
 	case single != nil && several != nil:
-		return claim{}, flawed(InvalidSpec, "spec: modelClaim and modelClaims, of which one counts")
+		return claim{}, flawed(resource.InvalidSpec, "spec: modelClaim and modelClaims, of which one counts")
 	case single != nil:
 		return (&modelClaims{Models: []modelRef{{Name: single.ModelName}}, InferenceFlavors: single.InferenceFlavors}).claim("spec.modelClaim")
 	case several != nil:
 		return several.claim("spec.modelClaims")
 	}
-	return claim{}, flawed(InvalidSpec, "spec: neither modelClaim nor modelClaims")
+	return claim{}, flawed(resource.InvalidSpec, "spec: neither modelClaim nor modelClaims")
 }
 
 func (c *modelClaims) claim(path string) (claim, error) {
@@ -58,7 +60,7 @@ func (c *modelClaims) claim(path string) (claim, error) {
 		errs = append(errs, fmt.Errorf("%s: no main model", path))
 	}
 	if len(errs) > 0 {
-		return claim{}, flaw{InvalidSpec, errors.Join(errs...)}
+		return claim{}, flaw{resource.InvalidSpec, errors.Join(errs...)}
 	}
 	return result, nil
 }

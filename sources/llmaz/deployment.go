@@ -51,7 +51,7 @@ func (r *reading) newDeployment(object *unstructured.Unstructured, c claim, repl
 	d := deployment{object: object, claim: c, size: 1, bounds: bounds{min: 1}}
 	var err error
 	if d.replicas, err = resource.Replicas(replicas); err != nil {
-		return d, flaw{InvalidSpec, err}
+		return d, flaw{resource.InvalidSpec, err}
 	}
 	d.flavors, d.rank, err = r.flavors(&c)
 	if err != nil {
@@ -176,7 +176,7 @@ func (d *deployment) scale(e *elasticConfig, recommended *scaleTrigger) error {
 	}
 	config, err := trigger.config(d.bounds)
 	if err != nil {
-		d.note(ScaleTriggerInvalid, InvalidSpec, "has a scale trigger that Kubernetes would not take: %s", resource.Sentence(err, "hpa"))
+		d.note(ScaleTriggerInvalid, resource.InvalidSpec, "has a scale trigger that Kubernetes would not take: %s", resource.Sentence(err, "hpa"))
 		return nil
 	}
 	d.trigger = config
@@ -201,7 +201,7 @@ func (d *deployment) bound(e *elasticConfig) error {
 		errs = append(errs, fmt.Errorf("spec.elasticConfig.maxReplicas: %d is less than the minimum %d", *e.MaxReplicas, d.bounds.min))
 	}
 	if len(errs) > 0 {
-		return flaw{InvalidSpec, errors.Join(errs...)}
+		return flaw{resource.InvalidSpec, errors.Join(errs...)}
 	}
 	return nil
 }
@@ -225,13 +225,13 @@ func (r *reading) service(object *unstructured.Unstructured) (deployment, error)
 	}
 	t := &s.Spec.WorkloadTemplate
 	if d.size, err = t.Pods(); err != nil {
-		return d, flawed(InvalidSpec, "spec.workloadTemplate.%w", err)
+		return d, flawed(resource.InvalidSpec, "spec.workloadTemplate.%w", err)
 	}
 	d.devices, _, d.product = t.Devices(d.size)
 	pod := &t.Leader().Spec
 	i := slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == runner })
 	if i < 0 {
-		return d, flawed(InvalidSpec, "spec.workloadTemplate: no container %s", runner)
+		return d, flawed(resource.InvalidSpec, "spec.workloadTemplate: no container %s", runner)
 	}
 	container := &pod.Containers[i]
 	if container.StartupProbe != nil {

@@ -82,10 +82,8 @@ func find[T any](all []named[T], name string) *T {
 	return all[i].object
 }
 
-// Reasons for which an object is skipped, beside [resource.Malformed].
+// Reasons for which an object is skipped, beside those of all kinds.
 const (
-	// InvalidSpec: values break the rules of the API, or contradict each other.
-	InvalidSpec = "InvalidSpec"
 	// ModelMissing: there is no OpenModel of the name that is claimed.
 	ModelMissing = "ModelMissing"
 	// FlavorMissing: the model has no flavor of a name that is claimed.

@@ -95,7 +95,7 @@ func (r *reading) variant(d *deployment) resource.Variant {
 			MinReplicas:       int(d.bounds.min),
 			CurrentReplicas:   d.replicas,
 			Preference:        min(d.rank, planner.MaxPreference),
-			ScaleTarget:       planner.ScaleTarget{APIVersion: object.GroupVersion().String(), Kind: object.Kind, Name: object.Name},
+			ScaleTarget:       object.ScaleTarget(),
 		},
 		Accelerator: r.acceleratorOf(d),
 		Target:      object, Object: object,

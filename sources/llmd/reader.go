@@ -22,16 +22,12 @@ func (r *Reader) Kinds() []schema.GroupKind {
 	return append([]schema.GroupKind{autoscalingKind, configMapKind, podKind, nodeKind}, resource.ScaledKinds()...)
 }
 
-// Reasons for which an object is skipped.
+// Reasons for which an object is skipped, beside those of all kinds.
 const (
-	// InvalidSpec: the object breaks the rules of the API.
-	InvalidSpec = "InvalidSpec"
 	// TargetNotFound: there is nothing to scale.
 	TargetNotFound = "TargetNotFound"
 	// TargetMalformed: what is to be scaled breaks the rules of its kind.
 	TargetMalformed = "TargetMalformed"
-	// TargetTaken: an older object scales the same target.
-	TargetTaken = "TargetTaken"
 	// ServiceClassNotFound: the class that the object names can't be read. Without its SLO
 	// replicas would be taken away that it needs.
 	ServiceClassNotFound = "ServiceClassNotFound"
@@ -89,7 +85,7 @@ func (s *survey) declarations() (all []*declaration, skipped []resource.Skipped)
 		if err == nil {
 			of := resource.ReferenceTo(d.target.Unstructured)
 			if other := taken[of]; other != nil {
-				reason, err = TargetTaken, fmt.Errorf("%v is scaled by VariantAutoscaling %q", of, other.GetName())
+				reason, err = resource.DuplicateOwnership, fmt.Errorf("%v is scaled by VariantAutoscaling %q", of, other.GetName())
 			} else {
 				taken[of] = d
 			}
@@ -107,7 +103,7 @@ func (s *survey) declarations() (all []*declaration, skipped []resource.Skipped)
 func (s *survey) declaration(u *unstructured.Unstructured) (d *declaration, reason string, err error) {
 	o, err := decode(u)
 	if err != nil {
-		return nil, InvalidSpec, err
+		return nil, resource.InvalidSpec, err
 	}
 	d = &declaration{object: o}
 	if d.class, err = s.classOf(o); err != nil {

@@ -57,7 +57,7 @@ func (s *survey) addVariants(w *resource.Workload, d *declaration) {
 	inUse.devices = cmp.Or(inUse.devices, t.Devices)
 	v := s.variant(w, d, inUse)
 	v.Target = resource.ReferenceTo(t.Unstructured)
-	v.ScaleTarget = planner.ScaleTarget{APIVersion: t.GetAPIVersion(), Kind: t.GetKind(), Name: t.GetName()}
+	v.ScaleTarget = resource.ReferenceTo(t.Unstructured).ScaleTarget()
 	v.Leaders, v.CurrentReplicas, v.NodesPerReplica = t.Leaders, t.Replicas, t.Nodes
 	setDevices(w, &v, t)
 	v.MinReplicas, v.MaxReplicas = d.minReplicas, d.maxReplicas

@@ -38,13 +38,13 @@ type conflict struct {
 func (c *claims) claim(i int, declared []resource.Workload) *conflict {
 	w := &declared[i]
 	if with, ok := c.names[w.QualifiedName()]; ok {
-		return &conflict{with, DuplicateName, fmt.Sprintf("%v and %v both declare a workload %s: the latter is left out",
+		return &conflict{with, resource.DuplicateName, fmt.Sprintf("%v and %v both declare a workload %s: the latter is left out",
 			declared[with].Object, w.Object, w.QualifiedName())}
 	}
 	for j := range w.Declared {
 		if target := w.Declared[j].Target; target.Name != "" {
 			if with, ok := c.owner(target); ok {
-				return &conflict{with, DuplicateOwnership, fmt.Sprintf("%v and %v both scale %v: the latter is left out",
+				return &conflict{with, resource.DuplicateOwnership, fmt.Sprintf("%v and %v both scale %v: the latter is left out",
 					declared[with].Object, w.Object, target)}
 			}
 		}

@@ -34,11 +34,6 @@ const (
 	// MixingImpossible: prefill and decode are served by two variants together, which mixing
 	// does not allow.
 	MixingImpossible = "MixingImpossible"
-	// DuplicateOwnership: two workloads name the same target. The later one is left out; it
-	// is the reason why it was.
-	DuplicateOwnership = "DuplicateOwnership"
-	// DuplicateName is the reason why the later of two workloads of one name was left out.
-	DuplicateName = "DuplicateName"
 	// NoVariant is the reason why a workload was left out none of whose variants is usable.
 	NoVariant = "NoVariant"
 )

@@ -361,15 +361,15 @@ metadata:
 		require.Len(t, c.Workloads, 2)
 		assert.Equal(t, "c", c.Workloads[1].Name)
 		message := "Declaration prod/a and Declaration prod/b both scale " + targets[1].String() + ": the latter is left out"
-		assert.Equal(t, []resource.Skipped{{Object: declared[1].Object, Reason: overlay.DuplicateOwnership, Message: message}}, c.Skipped)
-		assert.Equal(t, []string{overlay.DuplicateOwnership}, types(c.Workloads[0].Conditions))
+		assert.Equal(t, []resource.Skipped{{Object: declared[1].Object, Reason: resource.DuplicateOwnership, Message: message}}, c.Skipped)
+		assert.Equal(t, []string{resource.DuplicateOwnership}, types(c.Workloads[0].Conditions))
 		assert.Equal(t, message, c.Workloads[0].Conditions[0].Message)
 	}
 	same := by("a", reference("Deployment", "other"))
 	same.Object = reference("Other", "a")
 	c := o.Complete(view, []overlay.Pool{h100(64)}, []resource.Workload{by("a", deployment), same})
 	assert.Equal(t, []resource.Skipped{{
-		Object: same.Object, Reason: overlay.DuplicateName,
+		Object: same.Object, Reason: resource.DuplicateName,
 		Message: "Declaration prod/a and Other prod/a both declare a workload prod/a: the latter is left out",
 	}}, c.Skipped)
 }

@@ -17,7 +17,7 @@ func decode(object *unstructured.Unstructured) (*resource.Variant, error) {
 	return &resource.Variant{
 		Variant: planner.Variant{
 			Name: r.Name, CurrentReplicas: s.Replicas, DevicesPerReplica: s.Devices, NodesPerReplica: s.Nodes,
-			ScaleTarget: planner.ScaleTarget{APIVersion: r.GroupVersion().String(), Kind: r.Kind, Name: r.Name},
+			ScaleTarget: r.ScaleTarget(),
 		},
 		Accelerator: s.Product, Target: r, Leaders: s.Leaders, Object: r,
 	}, nil
