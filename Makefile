@@ -187,6 +187,10 @@ E2E_PACKAGES = $(sort $(dir $(shell git grep -l --untracked '^//go:build e2e' --
 e2e: build controlplane ## run the tests that need a Kubernetes control plane
 	CGO_ENABLED=0 go test -tags e2e -count 1 -p 1 -timeout 30m $(addprefix ./,$(E2E_PACKAGES))
 
+.PHONY: e2e-scale
+e2e-scale: build controlplane ## measure cycles over 2,000 workloads on a control plane (10 min)
+	CGO_ENABLED=0 go test -tags e2e -count 1 -v -timeout 30m ./test/scale -workloads 2000
+
 .PHONY: controlplane
 controlplane: setup-prometheus $(CONTROLPLANE)/.done ## build the programs of a Kubernetes control plane, for tests (10 min, then kept)
 

@@ -199,7 +199,7 @@ func (l *clusterLoop) lead(ctx context.Context, mandate *election.Mandate) error
 	if l.ledger != nil {
 		config.Ledger = l.ledger
 	}
-	t.cycle = newCycle(config, l.metrics, l.contested)
+	t.cycle = newCycle(config, l.metrics, t.decided)
 	defer l.metrics.Rest()
 	every := l.settings.config.Cycle
 	ticker := time.NewTicker(every)
@@ -265,14 +265,17 @@ func (t *term) follow() {
 
 // run runs one cycle.
 func (t *term) run(ctx context.Context) {
-	entry, err := t.cycle.run(ctx, time.Now(), t.settings.config.Cycle, t.settings.config.Overlay.Fleet.Objective)
-	if err != nil {
+	if _, err := t.cycle.run(ctx, time.Now(), t.settings.config.Cycle, t.settings.config.Overlay.Fleet.Objective); err != nil {
 		t.log.Error("the cycle failed", "error", err)
-		return
 	}
-	t.sequence = entry.Sequence
-	t.report(&entry)
-	t.publish(ctx, &entry)
+}
+
+// decided logs a cycle and publishes it.
+func (t *term) decided(ctx context.Context, e *controller.Entry) []telemetry.Condition {
+	t.sequence = e.Sequence
+	t.report(e)
+	t.publish(ctx, e)
+	return t.contested()
 }
 
 // publish writes what a cycle means for the objects of the cluster, and tells of it.

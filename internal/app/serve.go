@@ -104,12 +104,13 @@ type view struct {
 type cycle struct {
 	controller *controller.Controller
 	metrics    *telemetry.Loop
-	// conditions are those of workloads beyond those of decisions.
-	conditions func() []telemetry.Condition
+	// publish writes about what was decided, and returns the conditions of workloads beyond
+	// those of the decision; nil where nobody reads it.
+	publish func(context.Context, *controller.Entry) []telemetry.Condition
 }
 
-func newCycle(c controller.Config, m *telemetry.Loop, conditions func() []telemetry.Condition) cycle {
-	return cycle{controller.New(m.Timed(c)), m, conditions}
+func newCycle(c controller.Config, m *telemetry.Loop, publish func(context.Context, *controller.Entry) []telemetry.Condition) cycle {
+	return cycle{controller.New(m.Timed(c)), m, publish}
 }
 
 // run runs the controller once, under the time limit of the fleet's objective; every so
@@ -119,8 +120,12 @@ func (c *cycle) run(ctx context.Context, now time.Time, every time.Duration, obj
 	defer cancel()
 	began := time.Now()
 	entry, err := c.controller.Tick(ctx, now, server.Stop(limited))
+	var conditions []telemetry.Condition
+	if err == nil && c.publish != nil {
+		c.metrics.Publish(func() { conditions = c.publish(ctx, &entry) })
+	}
 	c.metrics.Done(telemetry.Cycle{
-		Entry: entry, Err: err, At: time.Now(), Took: time.Since(began), Interval: every, Conditions: c.conditions(),
+		Entry: entry, Err: err, At: time.Now(), Took: time.Since(began), Interval: every, Conditions: conditions,
 	})
 	return entry, err
 }

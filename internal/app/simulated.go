@@ -123,7 +123,7 @@ func newSimulatedLoop(c ServeConfig, p *planner.Planner, people view, registry *
 			}
 		}
 	}
-	l.cycle = newCycle(config, telemetry.New(registry, telemetry.Config{}), func() []telemetry.Condition { return nil })
+	l.cycle = newCycle(config, telemetry.New(registry, telemetry.Config{}), nil)
 	return l, nil
 }
 

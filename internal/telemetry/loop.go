@@ -81,7 +81,7 @@ func New(registry prometheus.Registerer, c Config) *Loop {
 	l := &Loop{
 		config: c, described: describe(), spent: map[string]time.Duration{},
 		duration: f.NewHistogram(prometheus.HistogramOpts{
-			Name: "poolwright_cycle_duration_seconds", Help: "Duration of a cycle of the loop: observe, plan, act.",
+			Name: "poolwright_cycle_duration_seconds", Help: "Duration of a cycle of the loop, from reading the fleet to publishing what was decided.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 18),
 		}),
 		stages: f.NewHistogramVec(prometheus.HistogramOpts{

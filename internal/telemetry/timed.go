@@ -15,6 +15,7 @@ const (
 	plan    = "plan"
 	act     = "act"
 	record  = "record"
+	publish = "publish"
 )
 
 // Timed is a controller's configuration in which what it waits for is timed.
@@ -28,6 +29,12 @@ func (l *Loop) Timed(c controller.Config) controller.Config {
 	return c
 }
 
+// Publish times what is written about a cycle once it is recorded.
+func (l *Loop) Publish(write func()) {
+	defer l.spend(publish, time.Now())
+	write()
+}
+
 // spend adds the time since a stage began.
 func (l *Loop) spend(stage string, began time.Time) {
 	l.mu.Lock()
@@ -37,7 +44,7 @@ func (l *Loop) spend(stage string, began time.Time) {
 
 // countStages counts what a cycle's parts took, and begins anew.
 func (l *Loop) countStages(took time.Duration) {
-	for _, stage := range []string{read, observe, act, record} {
+	for _, stage := range []string{read, observe, act, record, publish} {
 		l.stages.WithLabelValues(stage).Observe(l.spent[stage].Seconds())
 		took -= l.spent[stage]
 	}
