@@ -46,7 +46,8 @@ const (
 	DemandIncomplete ConditionType = "DemandIncomplete"
 	// ExternalChange: somebody else changed replicas; they are held for one cycle.
 	ExternalChange ConditionType = "ExternalChange"
-	// ProfileMissing: a variant has neither profile nor capacity, and is never scaled.
+	// ProfileMissing: a variant has neither profile nor capacity, and is not scaled; or none
+	// has, and the metrics of a policy of Kthena decide.
 	ProfileMissing ConditionType = "ProfileMissing"
 	// ProfileDoubtful: replicas do for long what their profile can't explain.
 	ProfileDoubtful ConditionType = "ProfileDoubtful"

@@ -25,7 +25,7 @@ func explain(c *cycle) error {
 		plan.Binding = c.binding(i)
 		plan.Reason = c.workloadReason(i)
 		if plan.Unmet > 0 {
-			plan.Conditions = append(plan.Conditions, plan.unserved())
+			plan.Conditions = append(plan.Conditions, plan.unserved(c.unit(i)))
 		}
 	}
 	return nil
@@ -43,11 +43,11 @@ func (c Condition) binding() string {
 }
 
 // unserved is the condition of a workload with unmet demand.
-func (p *WorkloadPlan) unserved() Condition {
+func (p *WorkloadPlan) unserved(unit string) Condition {
 	if reason := p.sizeReason(); reason != "" {
 		return Condition{Type: SLOInfeasible, Message: reason}
 	}
-	message := fmt.Sprintf("%.4g requests/s because of %s", float64(p.Unmet), p.Binding)
+	message := fmt.Sprintf("%.4g %s because of %s", float64(p.Unmet), unit, p.Binding)
 	if reason := p.slowReason(); reason != "" {
 		message += ": " + reason
 	}
@@ -107,6 +107,8 @@ func (c *cycle) binding(i int) string {
 		return "policy"
 	case onlyMinimums(w, plan, total):
 		return "minReplicas"
+	case c.asked(i):
+		return "metrics"
 	}
 	return plan.Variants[plan.busiest()].Size.Binding
 }
@@ -145,12 +147,12 @@ func (c *cycle) workloadReason(i int) string {
 	case w.ArrivalRate == 0:
 		fmt.Fprintf(&b, "no demand; %s kept", used)
 	case used == "":
-		fmt.Fprintf(&b, "nothing serves %.4g requests/s", float64(w.ArrivalRate))
+		fmt.Fprintf(&b, "nothing serves %.4g %s", float64(w.ArrivalRate), c.unit(i))
 	default:
-		fmt.Fprintf(&b, "%s for %.4g requests/s", used, float64(plan.Served))
+		fmt.Fprintf(&b, "%s for %.4g %s", used, float64(plan.Served), c.unit(i))
 	}
 	if plan.Unmet > 0 {
-		fmt.Fprintf(&b, "; %.4g requests/s unmet because of %s", float64(plan.Unmet), plan.Binding)
+		fmt.Fprintf(&b, "; %.4g %s unmet because of %s", float64(plan.Unmet), c.unit(i), plan.Binding)
 		if reason := cmp.Or(plan.sizeReason(), plan.slowReason()); reason != "" {
 			b.WriteString(": " + reason)
 		}

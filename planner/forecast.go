@@ -31,6 +31,10 @@ func anticipateDemand(c *cycle) error {
 func (c *cycle) expect(i int, s *seen) *Expectation {
 	w, control, next := &c.fleet.Workloads[i], &c.fleet.Control, c.next[i]
 	e := &Expectation{Observed: s.rate, Point: s.rate, Upper: s.rate}
+	if s.asked {
+		e.Reason = s.reason
+		return e
+	}
 	e.Backlog = queueing.Rate(s.waiting / cmp.Or(control.BacklogDrain, DefaultBacklogDrain).Seconds())
 	if s.complete {
 		next.Demand = control.Forecast.Observe(next.Demand, c.snapshot.Now, float64(s.rate), w.horizon(control))

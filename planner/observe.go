@@ -22,6 +22,8 @@ type seen struct {
 	counted bool
 	// kept: replicas stay as they are, even below their minimums.
 	kept bool
+	// asked: the rate is the number of replicas that the metrics of the policy ask for.
+	asked bool
 	// least replicas, where nothing but the lengths of requests is unknown.
 	least int
 }
@@ -55,7 +57,9 @@ func (c *cycle) observeAll() {
 			*c.next[i] = *last
 		}
 		c.seen[i] = c.observeWorkload(i)
-		if s := &c.seen[i]; s.known && s.rate != w.ArrivalRate {
+		if c.asksMetrics(w) {
+			c.askMetrics(i)
+		} else if s := &c.seen[i]; s.known && s.rate != w.ArrivalRate {
 			c.step(w.QualifiedName(), fmt.Sprintf("%.4g requests/s", float64(w.ArrivalRate)),
 				fmt.Sprintf("%.4g requests/s", float64(s.rate)), s.reason)
 		}

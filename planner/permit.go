@@ -98,6 +98,9 @@ func (c *cycle) permitWorkload(i int, wanted [][]int) permitted {
 	if wanted != nil {
 		pw.Overload = c.unmet(i, w.ready(), float64(s.rate)) > 0
 	}
+	if c.asked(i) {
+		c.condition(i, ProfileMissing, "there is neither profile nor capacity: the metrics of the policy decide")
+	}
 	var p permitted
 	if chosen := c.policy(w); chosen.Native != nil {
 		p.variants, p.total, next.Policy = chosen.Native.Permit(c.watched(next, chosen.Native), c.snapshot.Now, &pw)

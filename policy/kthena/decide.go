@@ -42,6 +42,13 @@ func Decide(c *Config, h History, in Input) (Decision, History) {
 	return c.follow(h, in.Now, in.Replicas, asked)
 }
 
+// Recommend returns the replicas that metrics ask for, within bounds and before anything
+// corrects them, and why; false where too little is known. [Permit] corrects them later.
+func Recommend(c *Config, in Input) (replicas int, why Reason, known bool) {
+	asked := c.recommendAll(&in)
+	return asked.replicas, asked.reason, !asked.skip
+}
+
 // Permit is Decide for replicas that something else than metrics asks for: a plan.
 func Permit(c *Config, h History, now time.Time, current, wanted int) (Decision, History) {
 	asked, outside := c.outside(current)
