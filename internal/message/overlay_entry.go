@@ -127,18 +127,6 @@ func applyEngine(m *poolwrightv1.ReplicaOverlay, v *planner.Variant) {
 	}
 }
 
-// expansionRate is the declared one where batches are asked for, or the default.
-func expansionRate(s poolwrightv1.WorkloadOverlay_Strategy, declared *int) *int {
-	if s != poolwrightv1.WorkloadOverlay_GREEDY_BATCHES {
-		return nil
-	}
-	if declared == nil {
-		rate := greedy.DefaultExpansionRate
-		return &rate
-	}
-	return declared
-}
-
 // ApplyWorkload sets what an entry says of a workload itself.
 func ApplyWorkload(m *poolwrightv1.WorkloadOverlay, w *planner.Workload) {
 	w.Model = cmp.Or(m.GetModel(), w.Model)
@@ -162,7 +150,14 @@ func ApplyWorkload(m *poolwrightv1.WorkloadOverlay, w *planner.Workload) {
 	if m.UnmetPenaltyPerRps != nil {
 		w.UnmetPenalty, w.Penalized = m.GetUnmetPenaltyPerRps(), true
 	}
-	w.ExpansionRate = expansionRate(m.GetStrategy(), w.ExpansionRate)
+	switch {
+	case m.Strategy == nil:
+	case m.GetStrategy() != poolwrightv1.WorkloadOverlay_GREEDY_BATCHES:
+		w.ExpansionRate = nil
+	case w.ExpansionRate == nil:
+		rate := greedy.DefaultExpansionRate
+		w.ExpansionRate = &rate
+	}
 	if m.GetPolicy() != nil {
 		w.Policy = t.policy(m.GetPolicy(), "")
 	}

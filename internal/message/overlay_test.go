@@ -234,5 +234,7 @@ func TestApplyWorkload(t *testing.T) {
 	message.ApplyWorkload(&poolwrightv1.WorkloadOverlay{Strategy: poolwrightv1.WorkloadOverlay_GREEDY_BATCHES.Enum()}, &w)
 	assert.Equal(t, 150, *w.ExpansionRate, "the declared rate")
 	message.ApplyWorkload(&poolwrightv1.WorkloadOverlay{}, &w)
-	assert.Nil(t, w.ExpansionRate, "nobody asks for batches")
+	assert.Equal(t, 150, *w.ExpansionRate, "nothing said, nothing changed")
+	message.ApplyWorkload(&poolwrightv1.WorkloadOverlay{Strategy: poolwrightv1.WorkloadOverlay_OPTIMAL.Enum()}, &w)
+	assert.Nil(t, w.ExpansionRate)
 }

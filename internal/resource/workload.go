@@ -26,7 +26,7 @@ type Reader interface {
 type Workload struct {
 	// Workload has its variants in Declared. What the objects do not say is zero: model,
 	// service class, priority, SLO and shape. An expansion rate counts where the
-	// configuration asks for batches.
+	// configuration asks for batches, or nothing says what replicas sustain.
 	planner.Workload
 	Declared []Variant
 	// Object declares the workload: events and conditions are its.

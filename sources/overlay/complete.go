@@ -71,7 +71,8 @@ func (c *completion) workload(i int, declared []resource.Workload) {
 	}
 	var notes conditions
 	says := c.onObjects(&w, &notes)
-	c.apply(c.ofWorkload(&w, says.workload), &w)
+	said := c.ofWorkload(&w, says.workload)
+	c.apply(said, &w)
 	w.Declared = nil
 	for j, v := range declared[i].Declared {
 		if c.variant(&w, &v, says.replicas[j], &notes) {
@@ -81,6 +82,9 @@ func (c *completion) workload(i int, declared []resource.Workload) {
 	if len(w.Declared) == 0 {
 		c.skip(&w, NoVariant, notes.text("it has no variants"))
 		return
+	}
+	if said.Strategy == nil && slices.ContainsFunc(w.Declared, performs) {
+		w.ExpansionRate = nil
 	}
 	reconcile(&w, &notes)
 	c.index[i] = len(c.fleet)
@@ -93,6 +97,9 @@ func (c *completion) workload(i int, declared []resource.Workload) {
 	}
 	c.fleet = append(c.fleet, planned)
 }
+
+// performs tells whether it is known what a replica sustains.
+func performs(v resource.Variant) bool { return v.Replica != nil || v.Capacity > 0 }
 
 func (c *completion) skip(w *resource.Workload, reason, text string) {
 	c.out.Skipped = append(c.out.Skipped, resource.Skipped{Object: w.Object, Reason: reason, Message: text})

@@ -547,6 +547,29 @@ func TestIncident05NoProfile(t *testing.T) {
 }
 
 // The order in which a configuration lists things changes nothing.
+// Kthena's batches are for those who ask for them, and for replicas of which nobody knows
+// what they sustain.
+func TestStrategy(t *testing.T) {
+	rate := 150
+	for _, test := range []struct {
+		text     string
+		declared *int
+		want     *int
+	}{
+		{text: "", declared: &rate, want: &rate},
+		{text: "replicaDefaults: {capacityRps: 1}", declared: &rate},
+		{text: "workloadDefaults: {strategy: OPTIMAL}", declared: &rate},
+		{text: "replicaDefaults: {capacityRps: 1}\nworkloadDefaults: {strategy: GREEDY_BATCHES}", declared: &rate, want: &rate},
+		{text: "workloadDefaults: {strategy: GREEDY_BATCHES}", want: new(200)},
+	} {
+		w := chat()
+		w.ExpansionRate = test.declared
+		c := parse(t, test.text).Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
+		require.Len(t, c.Fleet.Workloads, 1)
+		assert.Equal(t, test.want, c.Fleet.Workloads[0].ExpansionRate, test.text)
+	}
+}
+
 func TestOrderOfEntries(t *testing.T) {
 	m := &poolwrightv1.Overlay{}
 	require.NoError(t, document.UnmarshalYAML([]byte(`

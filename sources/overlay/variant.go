@@ -31,6 +31,7 @@ func (c *completion) variant(w *resource.Workload, v *resource.Variant, annotate
 	bounds(v.MinReplicas, &v.MaxReplicas, v.Name, notes)
 	if v.DevicesPerReplica < 1 || v.DevicesPerReplica > mostDevices {
 		v.DevicesPerReplica, v.Replica, v.Capacity = 1, nil, 0
+		v.MinReplicas, v.MaxReplicas = v.CurrentReplicas, optimizer.Bound{Limited: true, Value: v.CurrentReplicas}
 		notes.add(DevicesUnknown, "nothing says how many devices a replica of %s occupies: it counts as one, and is not scaled", v.Name)
 	} else {
 		c.perform(w, v, notes)

@@ -869,7 +869,8 @@ type WorkloadOverlay struct {
 	TakeOver *bool `protobuf:"varint,14,opt,name=take_over,json=takeOver,proto3,oneof" json:"take_over,omitempty"`
 	// Where metrics are.
 	Metrics *MetricSeries `protobuf:"bytes,15,opt,name=metrics,proto3" json:"metrics,omitempty"`
-	// How replicas are shared among variants; absent = OPTIMAL.
+	// How replicas are shared among variants; absent = OPTIMAL where a profile or capacity is
+	// known, else as the resources say.
 	Strategy      *WorkloadOverlay_Strategy `protobuf:"varint,16,opt,name=strategy,proto3,enum=poolwright.v1.WorkloadOverlay_Strategy,oneof" json:"strategy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
