@@ -93,5 +93,5 @@ func checkWorkload(t *testing.T, w *resource.Workload) {
 			require.NoError(t, err)
 		}
 	}
-	require.Equal(t, 1, len(slices.DeleteFunc(w.Declared, func(v resource.Variant) bool { return v.Target.Name == "" })))
+	require.Len(t, slices.DeleteFunc(w.Declared, func(v resource.Variant) bool { return v.Target.Name == "" }), 1)
 }

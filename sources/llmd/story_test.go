@@ -3,6 +3,7 @@ package llmd_test
 import (
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,7 +74,7 @@ func (c *cluster) run(t *testing.T, d *datadriven.TestData) string {
 
 func example(t testing.TB, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "examples", "cluster", "llmd", name))
+	text, err := fs.ReadFile(os.DirFS("../../examples/cluster/llmd"), name)
 	require.NoError(t, err)
 	return string(text)
 }
