@@ -47,6 +47,9 @@ type Variant struct {
 	planner.Variant
 	// Accelerator names the type of device; empty = that of the nodes that its pods run on.
 	Accelerator string
+	// Product is what nodes call it, where that is declared too: it counts where no pool has
+	// the name.
+	Product string
 	// Target is the object whose replicas are scaled; ScaleTarget names the same. Without
 	// one the variant has no replicas, and is only compared with the others.
 	Target Reference

@@ -113,6 +113,9 @@ func printRead(workloads []resource.Workload, skipped []resource.Skipped) string
 		}
 		for _, v := range w.Declared {
 			fmt.Fprintf(&b, "  %s accelerator=%s devices=%d replicas=%d in [%d, %s]", v.Name, v.Accelerator, v.DevicesPerReplica, v.CurrentReplicas, v.MinReplicas, bound(v.MaxReplicas))
+			if v.Product != "" {
+				fmt.Fprintf(&b, " product=%s", v.Product)
+			}
 			if v.Priced {
 				fmt.Fprintf(&b, " price=%v", v.PricePerReplicaHour)
 			}

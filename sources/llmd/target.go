@@ -84,7 +84,8 @@ func (t *target) selector() labels.Selector {
 func (s *survey) findAccelerator(o *object, t *target) {
 	name := cmp.Or(o.GetLabels()[acceleratorLabel], t.GetLabels()[acceleratorLabel], t.Labels[acceleratorLabel], t.Product)
 	if name == "" {
-		name = s.productOfPods(t)
+		t.Product = s.productOfPods(t)
+		name = t.Product
 	}
 	switch {
 	case name != "":

@@ -56,6 +56,7 @@ func (s *survey) addVariants(w *resource.Workload, d *declaration) {
 	inUse := d.profileOf(t.accelerator)
 	inUse.devices = cmp.Or(inUse.devices, t.Devices)
 	v := s.variant(w, d, inUse)
+	v.Product = cmp.Or(t.Product, v.Product)
 	v.Target = resource.ReferenceTo(t.Unstructured)
 	v.ScaleTarget = resource.ReferenceTo(t.Unstructured).ScaleTarget()
 	v.Leaders, v.CurrentReplicas, v.NodesPerReplica = t.Leaders, t.Replicas, t.Nodes
@@ -97,12 +98,12 @@ func setDevices(w *resource.Workload, v *resource.Variant, t *target) {
 
 // variant is what an object says of an accelerator, whether in use or not.
 func (s *survey) variant(w *resource.Workload, d *declaration, p profile) resource.Variant {
+	unit := s.unitPrices(d.GetNamespace()).prices[p.accelerator]
 	v := resource.Variant{
 		Variant:     planner.Variant{Name: variantName(d.object, p.accelerator), DevicesPerReplica: p.devices, Replica: p.replica},
-		Accelerator: p.accelerator,
-		Object:      resource.ReferenceTo(d.Unstructured),
+		Accelerator: p.accelerator, Product: unit.device,
+		Object: resource.ReferenceTo(d.Unstructured),
 	}
-	unit := s.unitPrices(d.GetNamespace()).prices[p.accelerator]
 	if unit.known && p.devices > 0 {
 		v.PricePerReplicaHour, v.Priced = unit.cost*float64(p.devices)/s.config.CostUnits, true
 	}
