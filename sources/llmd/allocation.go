@@ -74,9 +74,9 @@ type choice struct {
 	replicas    int
 	// variant is the index of the accelerator.
 	variant int
-	// cost and instead are per hour: of the choice, and of staying on the accelerator in
-	// use. They count where that is another one.
-	cost, instead float64
+	// price is that of the replicas per hour, and instead that of those on the accelerator in
+	// use; 0 where it cannot serve. They count where that is another one.
+	price, instead float64
 }
 
 // transition is the share of the costs before and after that the family charges for moving
@@ -98,16 +98,19 @@ func (a *allocation) wanted(o *resource.Outcome, u *unstructured.Unstructured) c
 	if rate == 0 || use.Replica == nil && use.Capacity == 0 {
 		return stay
 	}
-	_, keep := needed(rate, plan)
+	kept, keep := needed(rate, plan)
 	now := float64(use.CurrentReplicas) * replicaPrice(o.Fleet, use)
-	best := stay
+	best, least := stay, math.Inf(1)
 	for _, j := range a.variants {
+		v := &o.Workload.Variants[j]
 		replicas, cost := needed(rate, &o.Plan.Variants[j])
-		if j == a.inUse || cost+transition*(now+cost) >= keep || best.variant != a.inUse && cost >= best.cost {
+		if j == a.inUse || cost >= least || cost+transition*(now+cost) >= keep || !fits(o, v, replicas) {
 			continue
 		}
-		if fits(o, &o.Workload.Variants[j], replicas) {
-			best = choice{accelerator: a.name(o, j), replicas: replicas, variant: j, cost: cost, instead: keep}
+		least = cost
+		best = choice{
+			accelerator: a.name(o, j), replicas: replicas, variant: j,
+			price: float64(replicas) * replicaPrice(o.Fleet, v), instead: float64(kept) * replicaPrice(o.Fleet, use),
 		}
 	}
 	return best

@@ -19,8 +19,8 @@ func BenchmarkReader(b *testing.B) {
 	for _, accelerator := range []string{"A100", "MI300X", "G2"} {
 		c.addPool(accelerator, 40, 10_000)
 	}
-	workloads, _ := c.reader.Read(c.view)
-	outcomes, _ := c.decide(workloads, &seen{state: planner.Fresh, rate: 2, out: 178, itl: 21})
+	declared, _ := c.reader.Read(c.view)
+	workloads, outcomes, _ := c.decide(declared, &seen{state: planner.Fresh, rate: 2, out: 178, itl: 21})
 	for i := range workloads {
 		for _, patch := range c.reader.Patches(c.view, &workloads[i], &outcomes[i]) {
 			c.view.Apply(b, patch)

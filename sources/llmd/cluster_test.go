@@ -11,13 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/poolwright/poolwright/calibration"
+	"github.com/poolwright/poolwright/internal/document"
 	"github.com/poolwright/poolwright/internal/resource"
 	"github.com/poolwright/poolwright/internal/resource/resourcetest"
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/queueing"
 	"github.com/poolwright/poolwright/sources/llmd"
+	"github.com/poolwright/poolwright/sources/overlay"
 )
 
 // cluster is read, planned and changed, as the loop does it.
@@ -25,19 +28,18 @@ type cluster struct {
 	t      testing.TB
 	view   *resourcetest.View
 	reader *llmd.Reader
-	pools  []planner.Pool
-	// capacities are what a configuration says of variants, in requests/s.
-	capacities map[string]float64
-	memory     planner.Memory
-	now        time.Time
+	// pools are those of the nodes, and overlay is what the configuration says.
+	pools   []overlay.Pool
+	overlay string
+	memory  planner.Memory
+	now     time.Time
 }
 
 func newCluster(t testing.TB, texts ...string) *cluster {
 	t.Helper()
 	return &cluster{
 		t: t, view: resourcetest.New(t, texts...), reader: llmd.NewReader(llmd.Config{}),
-		capacities: make(map[string]float64),
-		now:        time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
+		overlay: "{}", now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
 	}
 }
 
@@ -53,8 +55,8 @@ type seen struct {
 func (c *cluster) cycle(s seen) string {
 	c.t.Helper()
 	rules := statusSchema(c.t)
-	workloads, _ := c.reader.Read(c.view)
-	outcomes, changes := c.decide(workloads, &s)
+	declared, _ := c.reader.Read(c.view)
+	workloads, outcomes, changes := c.decide(declared, &s)
 	var lines []string
 	for _, change := range changes {
 		lines = append(lines, fmt.Sprintf("%s %s: %d -> %d", change.Target.Kind, change.Target.Name, change.From, change.To))
@@ -77,10 +79,12 @@ func (c *cluster) cycle(s seen) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// decide returns what becomes of each workload, and all changes.
-func (c *cluster) decide(workloads []resource.Workload, s *seen) ([]resource.Outcome, []planner.Change) {
+// decide returns the workloads as they are completed, what becomes of each, and all changes.
+func (c *cluster) decide(workloads []resource.Workload, s *seen) ([]resource.Workload, []resource.Outcome, []planner.Change) {
 	c.t.Helper()
-	fleet := c.fleet(workloads, s)
+	completed := c.complete(workloads, s)
+	workloads = completed.Workloads
+	fleet := completed.Fleet
 	snapshot := planner.Snapshot{Now: c.now, Fleet: fleet, Observations: []planner.Observation{}}
 	for i := range fleet.Workloads {
 		snapshot.Observations = append(snapshot.Observations, s.observe(&fleet.Workloads[i]))
@@ -107,36 +111,23 @@ func (c *cluster) decide(workloads []resource.Workload, s *seen) ([]resource.Out
 			}
 		}
 	}
-	return outcomes, d.Changes
+	return workloads, outcomes, d.Changes
 }
 
-// fleet is what a catalog makes of the workloads: variants get the pools of their
-// accelerators, those without one the first. A variant without a pool is left out.
-func (c *cluster) fleet(workloads []resource.Workload, s *seen) planner.Fleet {
-	f := planner.Fleet{Pools: c.pools}
-	for i := range workloads {
-		w := workloads[i].Workload
-		w.Shape = queueing.Shape{InputTokens: queueing.Tokens(s.in), OutputTokens: queueing.Tokens(s.out), InputSCV: 1, OutputSCV: 1, ArrivalSCV: 1}
-		w.Priority = max(1, w.Priority)
-		for _, d := range workloads[i].Declared {
-			v := d.Variant
-			for p := range c.pools {
-				if c.pools[p].Accelerator == d.Accelerator || d.Accelerator == "" && p == 0 {
-					v.Pools = append(v.Pools, p)
-				}
-			}
-			if v.Pools == nil {
-				continue
-			}
-			v.DevicesPerReplica, v.NodesPerReplica = max(1, v.DevicesPerReplica), 1
-			if capacity, ok := c.capacities[v.Name]; ok {
-				v.Replica, v.Capacity = nil, queueing.Rate(capacity)
-			}
-			w.Variants = append(w.Variants, v)
+// complete is what a catalog makes of the workloads.
+func (c *cluster) complete(workloads []resource.Workload, s *seen) overlay.Completed {
+	c.t.Helper()
+	said := &poolwrightv1.Overlay{}
+	require.NoError(c.t, document.UnmarshalYAML([]byte(c.overlay), said))
+	o, err := overlay.New(said)
+	require.NoError(c.t, err)
+	completed := o.Complete(c.view, c.pools, workloads)
+	for i := range completed.Fleet.Workloads {
+		completed.Fleet.Workloads[i].Shape = queueing.Shape{
+			InputTokens: queueing.Tokens(s.in), OutputTokens: queueing.Tokens(s.out), InputSCV: 1, OutputSCV: 1, ArrivalSCV: 1,
 		}
-		f.Workloads = append(f.Workloads, w)
 	}
-	return f
+	return completed
 }
 
 func (s *seen) observe(w *planner.Workload) planner.Observation {
@@ -212,7 +203,7 @@ func (c *cluster) scale(workloads []resource.Workload, changes []planner.Change)
 
 // addPool adds a pool of an accelerator.
 func (c *cluster) addPool(accelerator string, price float64, capacity int) {
-	c.pools = append(c.pools, planner.Pool{
+	c.pools = append(c.pools, overlay.Pool{Pool: planner.Pool{
 		Name: accelerator, Accelerator: accelerator, PricePerHour: price, Capacity: optimizer.Bound{Limited: true, Value: capacity},
-	})
+	}})
 }

@@ -2,7 +2,6 @@ package llmd
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/poolwright/poolwright/internal/resource"
@@ -88,8 +87,8 @@ func (a *allocation) optimization(o *resource.Outcome, wanted *choice) resource.
 }
 
 func (a *allocation) recommendation(o *resource.Outcome, wanted *choice) string {
-	price := fmt.Sprintf("%s would serve it for %.4g per hour", wanted.accelerator, wanted.cost)
-	if !math.IsInf(wanted.instead, 1) {
+	price := fmt.Sprintf("%s would serve it for %.4g per hour", wanted.accelerator, wanted.price)
+	if wanted.instead > 0 {
 		price += fmt.Sprintf(" instead of %.4g", wanted.instead)
 	}
 	return fmt.Sprintf("%s; until the target moves there, it is scaled to %d on %s", price, o.Plan.Variants[a.inUse].Total(), a.name(o, a.inUse))

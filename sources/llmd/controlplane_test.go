@@ -92,12 +92,12 @@ func (s *apiServer) patches(now time.Time, rate float64) []resource.Patch {
 		c.addPool(accelerator, 10, 32)
 	}
 	c.pools[2].Capacity = optimizer.Bound{Limited: true}
-	c.capacities["qwen-h100/H100"], c.capacities["qwen-l40s/L40S"] = 4, 1.5
+	c.overlay = "replicas: [{match: {accelerator: H100}, capacityRps: 4}, {match: {accelerator: L40S}, capacityRps: 1.5}]"
 	view := s.view()
 	workloads, skipped := c.reader.Read(view)
 	require.Empty(s.t, skipped)
 	require.Len(s.t, workloads, 3)
-	outcomes, _ := c.decide(workloads, &seen{state: planner.Fresh, rate: rate, in: 512, out: 128, itl: 21, ttft: 90, waiting: 0.1})
+	workloads, outcomes, _ := c.decide(workloads, &seen{state: planner.Fresh, rate: rate, in: 512, out: 128, itl: 21, ttft: 90, waiting: 0.1})
 	var patches []resource.Patch
 	for i := range workloads {
 		patches = append(patches, c.reader.Patches(view, &workloads[i], &outcomes[i])...)

@@ -35,8 +35,8 @@ func fresh(rate float64) *seen { return &seen{state: planner.Fresh, rate: rate, 
 
 // patches are those after a cycle.
 func (c *cluster) patches(s *seen) []resource.Patch {
-	workloads, _ := c.reader.Read(c.view)
-	outcomes, _ := c.decide(workloads, s)
+	declared, _ := c.reader.Read(c.view)
+	workloads, outcomes, _ := c.decide(declared, s)
 	var patches []resource.Patch
 	for i := range workloads {
 		patches = append(patches, c.reader.Patches(c.view, &workloads[i], &outcomes[i])...)
@@ -121,12 +121,12 @@ func TestIncident18TrafficCountsOnce(t *testing.T) {
 
 // What was only tried is not applied.
 func TestDryRunAppliesNothing(t *testing.T) {
-	for mode, applied := range map[resource.Mode]bool{resource.Apply: true, resource.Recommend: true, resource.DryRun: false} {
+	for mode, applied := range map[string]bool{"APPLY": true, "RECOMMEND": true, "DRY_RUN": false} {
 		c := newCluster(t, example(t, "config.yaml"), example(t, "perfparms.yaml"))
 		c.addPool("A100", 40, 64)
-		workloads, _ := c.reader.Read(c.view)
-		workloads[0].Mode = mode
-		outcomes, changes := c.decide(workloads, &seen{state: planner.Fresh, rate: 60, in: 512, out: 128})
+		c.overlay = "workloadDefaults: {mode: " + mode + "}"
+		declared, _ := c.reader.Read(c.view)
+		workloads, outcomes, changes := c.decide(declared, &seen{state: planner.Fresh, rate: 60, in: 512, out: 128})
 		require.NotEmpty(t, changes)
 		patches := c.reader.Patches(c.view, &workloads[0], &outcomes[0])
 		require.Len(t, patches, 1)
@@ -138,8 +138,8 @@ func TestDryRunAppliesNothing(t *testing.T) {
 // An object that was deleted and made anew is not the one that was decided on.
 func TestAnotherObjectOfTheName(t *testing.T) {
 	c := flat(t)
-	workloads, _ := c.reader.Read(c.view)
-	outcomes, _ := c.decide(workloads, fresh(1))
+	declared, _ := c.reader.Read(c.view)
+	workloads, outcomes, _ := c.decide(declared, fresh(1))
 	require.Len(t, c.reader.Patches(c.view, &workloads[0], &outcomes[0]), 1)
 	c.view.Add(t, strings.Replace(example(t, "flat.yaml"), "name: vllme-deployment\n", "name: vllme-deployment\n  uid: another\n", 1))
 	require.Empty(t, c.reader.Patches(c.view, &workloads[0], &outcomes[0]))

@@ -25,7 +25,7 @@ import (
 //	example FILE           adds the objects of examples/cluster/llmd/FILE
 //	apply                  adds the objects of the input
 //	pool NAME price=P capacity=N
-//	capacity VARIANT=R     says what a replica sustains, as a configuration may
+//	overlay                says what the configuration does of the fleet
 //	read                   prints workloads and what was skipped
 //	cycle rate=R in=N out=N itl=MS ttft=MS waiting=N state=S after=D paused dropped
 func TestStories(t *testing.T) {
@@ -56,12 +56,8 @@ func (c *cluster) run(t *testing.T, d *datadriven.TestData) string {
 		d.ScanArgs(t, "price", &price)
 		d.ScanArgs(t, "capacity", &capacity)
 		c.addPool(d.CmdArgs[0].Key, price, capacity)
-	case "capacity":
-		for _, arg := range d.CmdArgs {
-			var rate float64
-			d.ScanArgs(t, arg.Key, &rate)
-			c.capacities[arg.Key] = rate
-		}
+	case "overlay":
+		c.overlay = d.Input
 	case "read":
 		return printRead(c.reader.Read(c.view))
 	case "cycle":
