@@ -53,7 +53,7 @@ workloads:
   maxReplicas: 2
 - match: {model: llama*}
   policy: {}
-- metrics: {engine: vLLM, port: 70000}
+- metrics: {engine: vLLM, port: 70000, selector: {a-b: c}, modelLabel: a.b, path: metrics, gateway: {selector: {"": c}, modelLabel: 1a}}
 - load: {shapes: [{share: 0.5, inputTokens: 1, outputTokens: 1}]}
 replicaDefaults: {match: {model: x}, maxBatch: 0}
 workloadDefaults: {match: {model: x}, priority: 0}
@@ -91,7 +91,12 @@ workloads[1].serviceClass: the entry is for one already
 workloads[2]: it is for the same as workloads[0]
 workloads[2].policy.kind: exactly one field is required in oneof
 workloads[3].metrics.engine: must be in list [llamacpp, sglang, tensorrt-llm, tgi, trtllm-serve, vllm]
+workloads[3].metrics.gateway.modelLabel: does not match regex pattern `+"`^[a-zA-Z_][a-zA-Z0-9_]*$`"+`
+workloads[3].metrics.gateway.selector[""]: does not match regex pattern `+"`^[a-zA-Z_][a-zA-Z0-9_]*$`"+`
+workloads[3].metrics.modelLabel: does not match regex pattern `+"`^[a-zA-Z_][a-zA-Z0-9_]*$`"+`
+workloads[3].metrics.path: does not have prefix `+"`/`"+`
 workloads[3].metrics.port: must be greater than or equal to 1 and less than or equal to 65535
+workloads[3].metrics.selector["a-b"]: does not match regex pattern `+"`^[a-zA-Z_][a-zA-Z0-9_]*$`"+`
 workloads[4]: it is for the same as workloads[3]
 workloads[4].load.shapes: the shares sum to 0.5, not to 1`)
 }

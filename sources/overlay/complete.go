@@ -75,7 +75,9 @@ func (c *completion) workload(i int, declared []resource.Workload) {
 	c.apply(said, &w)
 	w.Declared = nil
 	for j, v := range declared[i].Declared {
-		if c.variant(&w, &v, says.replicas[j], &notes) {
+		if first := sameTarget(w.Declared, v.Target); first != nil {
+			notes.add(resource.DuplicateOwnership, "%s and %s both scale %v: the latter is left out", first.Name, v.Name, v.Target)
+		} else if c.variant(&w, &v, says.replicas[j], &notes) {
 			w.Declared = append(w.Declared, v)
 		}
 	}
@@ -100,6 +102,17 @@ func (c *completion) workload(i int, declared []resource.Workload) {
 
 // performs tells whether it is known what a replica sustains.
 func performs(v resource.Variant) bool { return v.Replica != nil || v.Capacity > 0 }
+
+// sameTarget is the variant that scales a target already, or nil.
+func sameTarget(variants []resource.Variant, target resource.Reference) *resource.Variant {
+	i := slices.IndexFunc(variants, func(v resource.Variant) bool {
+		return target.Name != "" && nameOf(v.Target) == nameOf(target)
+	})
+	if i < 0 {
+		return nil
+	}
+	return &variants[i]
+}
 
 func (c *completion) skip(w *resource.Workload, reason, text string) {
 	c.out.Skipped = append(c.out.Skipped, resource.Skipped{Object: w.Object, Reason: reason, Message: text})

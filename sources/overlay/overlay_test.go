@@ -311,7 +311,11 @@ func TestIncident14UnknownCapacityIsNotZero(t *testing.T) {
 			assert.Equal(t, []string{overlay.PoolCapacityUnknown}, types(c.Workloads[0].Conditions))
 		}
 	}
-	c := parse(t, rates).Complete(resourcetest.New(t), []overlay.Pool{{Pool: planner.Pool{Accelerator: "H100"}, Unknown: "nodes can't be read"}}, []resource.Workload{w})
+	nvidia := overlay.Pool{Pool: planner.Pool{Name: "NVIDIA-H100", Accelerator: "NVIDIA-H100", Capacity: optimizer.Bound{Limited: true, Value: 8}}}
+	c := parse(t, rates).Complete(resourcetest.New(t), []overlay.Pool{nvidia}, []resource.Workload{w})
+	assert.Equal(t, "the capacity of pool H100 is unknown (no pool of it is declared or discovered, but of NVIDIA-H100), "+
+		"and taken as the 12 devices in use", c.Workloads[0].Conditions[0].Message)
+	c = parse(t, rates).Complete(resourcetest.New(t), []overlay.Pool{{Pool: planner.Pool{Accelerator: "H100"}, Unknown: "nodes can't be read"}}, []resource.Workload{w})
 	assert.Equal(t, "the capacity of pool H100 is unknown (nodes can't be read), and taken as the 12 devices in use", c.Workloads[0].Conditions[0].Message)
 }
 
@@ -365,6 +369,13 @@ metadata:
 		assert.Equal(t, []string{resource.DuplicateOwnership}, types(c.Workloads[0].Conditions))
 		assert.Equal(t, message, c.Workloads[0].Conditions[0].Message)
 	}
+	twice := by("a", deployment)
+	twice.Declared = append(twice.Declared, twice.Declared[0])
+	twice.Declared[1].Name = "again"
+	once := o.Complete(view, []overlay.Pool{h100(64)}, []resource.Workload{twice})
+	require.Len(t, once.Fleet.Workloads[0].Variants, 1)
+	assert.Equal(t, "chat-h100 and again both scale Deployment prod/chat-h100: the latter is left out", once.Workloads[0].Conditions[0].Message)
+
 	same := by("a", reference("Deployment", "other"))
 	same.Object = reference("Other", "a")
 	c := o.Complete(view, []overlay.Pool{h100(64)}, []resource.Workload{by("a", deployment), same})

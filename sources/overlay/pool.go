@@ -3,7 +3,9 @@ package overlay
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/poolwright/poolwright/internal/resource"
 	"github.com/poolwright/poolwright/optimizer"
@@ -67,7 +69,7 @@ func (ps *pools) add(p planner.Pool, unknown string) {
 func (c *completion) place(v *resource.Variant, named []string, notes *conditions) []int {
 	ps := c.pools
 	if len(ps.byAccelerator[v.Accelerator]) == 0 {
-		ps.add(c.priced(planner.Pool{Accelerator: v.Accelerator}), "no pool of it is declared or discovered")
+		ps.add(c.priced(planner.Pool{Accelerator: v.Accelerator}), "no pool of it is declared or discovered"+ps.others())
 	}
 	all := ps.byAccelerator[v.Accelerator]
 	var chosen []int
@@ -85,6 +87,15 @@ func (c *completion) place(v *resource.Variant, named []string, notes *condition
 	}
 	slices.Sort(chosen)
 	return chosen
+}
+
+// others are the accelerators of the pools there are, in words: one of them may be an alias
+// that nobody declared.
+func (ps *pools) others() string {
+	if len(ps.byAccelerator) == 0 {
+		return ""
+	}
+	return ", but of " + strings.Join(slices.Sorted(maps.Keys(ps.byAccelerator)), ", ")
 }
 
 // assume gives the pools whose capacity is unknown the one that the configuration says, and

@@ -63,15 +63,16 @@ func (s *onObjects) add(a *annotated, r resource.Reference) {
 	for _, mistake := range a.mistakes {
 		s.notes.add(AnnotationInvalid, "%s%s", where, mistake)
 	}
-	so := s.workload.ProtoReflect()
-	a.workload.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		if !so.Has(f) {
+	first, this := s.workload.ProtoReflect(), a.workload.ProtoReflect()
+	for i := range this.Descriptor().Fields().Len() {
+		switch f := this.Descriptor().Fields().Get(i); {
+		case !this.Has(f):
+		case !first.Has(f):
 			s.by[f.Number()] = r
-		} else if !so.Get(f).Equal(v) {
+		case !first.Get(f).Equal(this.Get(f)):
 			s.notes.add(AnnotationInvalid, "%s%s%s: %v says otherwise, and counts", where, resource.AnnotationDomain, annotationName(f), s.by[f.Number()])
 		}
-		return true
-	})
+	}
 	message.MergeWorkload(s.workload, a.workload)
 }
 

@@ -17,7 +17,7 @@ func (c *completion) variant(w *resource.Workload, v *resource.Variant, annotate
 		notes.add(AcceleratorUnknown, "nothing says what type of device %s runs on: it is left alone", v.Name)
 		return false
 	}
-	barred := v.MaxReplicas.Limited && v.MaxReplicas.Value == 0
+	barred := v.Target.Name == "" || v.MaxReplicas.Limited && v.MaxReplicas.Value == 0
 	message.ApplyReplica(said, &v.Variant)
 	if barred {
 		// There is nothing to scale, whatever is said.
@@ -25,9 +25,6 @@ func (c *completion) variant(w *resource.Workload, v *resource.Variant, annotate
 	}
 	v.NodesPerReplica = max(1, v.NodesPerReplica)
 	v.Pools = c.place(v, said.Pools, notes)
-	if v.Target.Name == "" {
-		v.MinReplicas, v.MaxReplicas = 0, optimizer.Bound{Limited: true}
-	}
 	bounds(v.MinReplicas, &v.MaxReplicas, v.Name, notes)
 	if v.DevicesPerReplica < 1 || v.DevicesPerReplica > mostDevices {
 		v.DevicesPerReplica, v.Replica, v.Capacity = 1, nil, 0

@@ -1285,22 +1285,22 @@ const file_poolwright_v1_overlay_proto_rawDesc = "" +
 	"\x05_modeB\f\n" +
 	"\n" +
 	"_take_overB\v\n" +
-	"\t_strategy\"\x89\x03\n" +
+	"\t_strategy\"\xe0\x03\n" +
 	"\fMetricSeries\x12Y\n" +
-	"\x06engine\x18\x01 \x01(\tBA\xbaH>\xd8\x01\x01r9R\bllamacppR\x06sglangR\ftensorrt-llmR\x03tgiR\ftrtllm-serveR\x04vllmR\x06engine\x12E\n" +
-	"\bselector\x18\x02 \x03(\v2).poolwright.v1.MetricSeries.SelectorEntryR\bselector\x12\x1f\n" +
-	"\vmodel_label\x18\x03 \x01(\tR\n" +
+	"\x06engine\x18\x01 \x01(\tBA\xbaH>\xd8\x01\x01r9R\bllamacppR\x06sglangR\ftensorrt-llmR\x03tgiR\ftrtllm-serveR\x04vllmR\x06engine\x12k\n" +
+	"\bselector\x18\x02 \x03(\v2).poolwright.v1.MetricSeries.SelectorEntryB$\xbaH!\x9a\x01\x1e\"\x1cr\x1a2\x18^[a-zA-Z_][a-zA-Z0-9_]*$R\bselector\x12C\n" +
+	"\vmodel_label\x18\x03 \x01(\tB\"\xbaH\x1f\xd8\x01\x01r\x1a2\x18^[a-zA-Z_][a-zA-Z0-9_]*$R\n" +
 	"modelLabel\x12$\n" +
-	"\x04port\x18\x04 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xff\xff\x03(\x01H\x00R\x04port\x88\x01\x01\x12\x12\n" +
-	"\x04path\x18\x05 \x01(\tR\x04path\x126\n" +
+	"\x04port\x18\x04 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xff\xff\x03(\x01H\x00R\x04port\x88\x01\x01\x12\x1f\n" +
+	"\x04path\x18\x05 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03:\x01/R\x04path\x126\n" +
 	"\agateway\x18\x06 \x01(\v2\x1c.poolwright.v1.GatewaySeriesR\agateway\x1a;\n" +
 	"\rSelectorEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\a\n" +
-	"\x05_port\"\xb5\x01\n" +
-	"\rGatewaySeries\x12F\n" +
-	"\bselector\x18\x01 \x03(\v2*.poolwright.v1.GatewaySeries.SelectorEntryR\bselector\x12\x1f\n" +
-	"\vmodel_label\x18\x02 \x01(\tR\n" +
+	"\x05_port\"\xff\x01\n" +
+	"\rGatewaySeries\x12l\n" +
+	"\bselector\x18\x01 \x03(\v2*.poolwright.v1.GatewaySeries.SelectorEntryB$\xbaH!\x9a\x01\x1e\"\x1cr\x1a2\x18^[a-zA-Z_][a-zA-Z0-9_]*$R\bselector\x12C\n" +
+	"\vmodel_label\x18\x02 \x01(\tB\"\xbaH\x1f\xd8\x01\x01r\x1a2\x18^[a-zA-Z_][a-zA-Z0-9_]*$R\n" +
 	"modelLabel\x1a;\n" +
 	"\rSelectorEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
