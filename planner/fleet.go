@@ -83,8 +83,11 @@ type Workload struct {
 	UnmetPenalty float64
 	Penalized    bool
 	// Policy is zero where that of the fleet's Control counts.
-	Policy   Policy
-	Variants []Variant
+	Policy Policy
+	// ZeroGrace, where not 0, is for how long it must have been known that nothing arrives
+	// before the last replica is taken away, whatever the policy.
+	ZeroGrace time.Duration
+	Variants  []Variant
 }
 
 // ShapeShare is one kind of the requests of a workload.

@@ -105,7 +105,8 @@ func (c *cycle) permitWorkload(i int, wanted [][]int) permitted {
 	if chosen := c.policy(w); chosen.Native != nil {
 		p.variants, p.total, next.Policy = chosen.Native.Permit(c.watched(next, chosen.Native), c.snapshot.Now, &pw)
 	} else {
-		p.variants, next.Policy = c.permitEach(next, chosen, &pw), policy.History{}
+		p.variants = c.permitEach(next, chosen, &pw)
+		p.total, next.Policy = c.permitZero(w, next, &pw)
 	}
 	for j := range w.Variants {
 		if v := &w.Variants[j]; v.unknown() {
@@ -115,6 +116,17 @@ func (c *cycle) permitWorkload(i int, wanted [][]int) permitted {
 		p.slow = p.slow || p.variants[j].Limited && pw.Variants[j].Wanted > p.variants[j].Max
 	}
 	return p
+}
+
+// permitZero asks the native policy whether the last replica may go, where the workload has
+// a grace of its own.
+func (c *cycle) permitZero(w *Workload, next *WorkloadMemory, pw *policy.Workload) (policy.Permission, policy.History) {
+	if w.ZeroGrace == 0 {
+		return policy.Permission{}, policy.History{}
+	}
+	grace := policy.Native{ZeroGrace: w.ZeroGrace}
+	_, total, history := grace.Permit(c.watched(next, &grace), c.snapshot.Now, pw)
+	return total, history
 }
 
 // mostMissed is how many cycles in a row may fail with a window still observed whole.

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -71,13 +72,19 @@ func (p Policy) knative() *knative.Config {
 
 // policy is that of a workload.
 func (c *cycle) policy(w *Workload) Policy {
-	switch {
-	case w.Policy != (Policy{}):
-		return w.Policy
-	case c.fleet.Control.Policy != (Policy{}):
-		return c.fleet.Control.Policy
+	chosen := c.fleet.Control.Policy
+	if w.Policy != (Policy{}) {
+		chosen = w.Policy
 	}
 	native := policy.DefaultNative()
+	switch {
+	case chosen == (Policy{}):
+	case chosen.Native != nil:
+		native = *chosen.Native
+	default:
+		return chosen
+	}
+	native.ZeroGrace = cmp.Or(w.ZeroGrace, native.ZeroGrace)
 	return Policy{Native: &native}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
 	"github.com/poolwright/poolwright/policy"
 	"github.com/poolwright/poolwright/policy/hpa"
@@ -188,4 +189,28 @@ func TestPolicyForgetsWhatItWasNot(t *testing.T) {
 	m = cycle("native")
 	assert.Nil(t, m.Variants[0].Knative)
 	assert.NotZero(t, m.Policy)
+}
+
+// A grace of the workload itself keeps its last replica longer than the windows of any
+// policy do, and takes the place of the native one.
+func TestZeroGraceOfAWorkload(t *testing.T) {
+	corrected, native := kthena.DefaultConfig(), policy.DefaultNative()
+	for name, p := range map[string]planner.Policy{"kthena": {Kthena: &corrected}, "native": {Native: &native}, "default": {}} {
+		t.Run(name, func(t *testing.T) {
+			f := twoPools(0, declared("chat-h100", 0, 7))
+			f.Workloads[0].Policy, f.Workloads[0].ZeroGrace = p, 20*time.Minute
+			l := newLoop(t, f)
+			l.cycle(chat(planner.Observation{ArrivalRate: rate(20)}))
+			last := l.now
+			for l.variant("prod/chat", "chat-h100").CurrentReplicas > 0 {
+				require.Less(t, l.now.Sub(last), time.Hour)
+				l.cycle(chat(planner.Observation{ArrivalRate: rate(0)}))
+			}
+			assert.InDelta(t, 20, l.now.Sub(last).Minutes(), 1)
+		})
+	}
+	f := twoPools(0, declared("chat-h100", 0, 7))
+	f.Workloads[0].ZeroGrace = -1
+	_, _, err := planner.New(lp.Simplex()).Plan(planner.Snapshot{Fleet: f}, planner.Memory{}, nil)
+	require.ErrorContains(t, err, "planner: workloads[0].zeroGrace: -1ns < 0")
 }

@@ -14,6 +14,9 @@ func (f *Fleet) validate() error {
 		if len(w.Variants) == 0 {
 			errs = append(errs, fmt.Errorf("planner: workloads[%d].variants: there is none", i))
 		}
+		if w.ZeroGrace < 0 {
+			errs = append(errs, fmt.Errorf("planner: workloads[%d].zeroGrace: %v < 0", i, w.ZeroGrace))
+		}
 		if w.ExpansionRate != nil && *w.ExpansionRate < 0 {
 			errs = append(errs, fmt.Errorf("planner: workloads[%d].expansionRate: %d < 0", i, *w.ExpansionRate))
 		}

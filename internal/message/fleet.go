@@ -215,6 +215,7 @@ func (t *translation) workload(m *poolwrightv1.Workload, path string) planner.Wo
 		w.Priority = int(m.GetPriority())
 	}
 	w.Mixing = mixing(m.GetMixing())
+	setDuration(&w.ZeroGrace, m.GetZeroGrace())
 	if m.CostExpansionRatePercent != nil {
 		rate := int(m.GetCostExpansionRatePercent())
 		w.ExpansionRate = &rate

@@ -64,6 +64,9 @@ func ofWorkload(f *planner.Fleet, w *planner.Workload) *poolwrightv1.Workload {
 	if w.Mixing == optimizer.Single {
 		m.Mixing = poolwrightv1.Workload_SINGLE
 	}
+	if w.ZeroGrace > 0 {
+		m.ZeroGrace = durationpb.New(w.ZeroGrace)
+	}
 	if w.ExpansionRate != nil {
 		rate := count(*w.ExpansionRate)
 		m.CostExpansionRatePercent = &rate

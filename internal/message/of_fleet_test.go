@@ -20,6 +20,7 @@ workloads:
 - name: chat
   minReplicas: 1
   costExpansionRatePercent: 150
+  zeroGrace: 20m
   load: {arrivalRate: 1, arrivalRateUpper: 2, outputTokens: 10, prefixHitRatio: 0.5}
   slo: {ttft: {mean: 1s, p50: 1s, p90: 2s, p99: 4s}, itl: {p99: 50ms}, tokensPerSecond: 3}
   variants:

@@ -12,7 +12,6 @@ import (
 
 	"github.com/poolwright/poolwright/internal/resource"
 	"github.com/poolwright/poolwright/planner"
-	"github.com/poolwright/poolwright/policy"
 )
 
 // Reader is a [resource.Reader] of Kthena's resources.
@@ -151,14 +150,7 @@ func (r *reading) workload(d *declaration) (*resource.Workload, *problem) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case d.policy != nil:
-		w.Policy.Kthena = d.policy
-	case d.grace > 0:
-		native := policy.DefaultNative()
-		native.ZeroGrace = d.grace
-		w.Policy.Native = &native
-	}
+	w.Policy.Kthena, w.ZeroGrace = d.policy, d.grace
 	r.reach(d, servings, w)
 	return w, nil
 }

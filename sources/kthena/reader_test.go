@@ -76,8 +76,8 @@ func describeWorkload(b *strings.Builder, w *resource.Workload) {
 	if k := w.Policy.Kthena; k != nil {
 		fmt.Fprintf(b, "  policy: tolerance %d %%, metrics %v\n    up %+v\n    panic %+v\n    down %+v\n", k.TolerancePercent, k.Metrics, k.ScaleUp, k.Panic, k.ScaleDown)
 	}
-	if n := w.Policy.Native; n != nil {
-		fmt.Fprintf(b, "  policy: native, nothing for %v before zero\n", n.ZeroGrace)
+	if w.ZeroGrace > 0 {
+		fmt.Fprintf(b, "  nothing for %v before zero\n", w.ZeroGrace)
 	}
 	for j := range w.Declared {
 		v := &w.Declared[j]

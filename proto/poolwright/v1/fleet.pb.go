@@ -781,8 +781,11 @@ type Workload struct {
 	// how much each batch is larger than the one before, in percent of it, as of the objective.
 	// Absent = in any way that is cheapest.
 	CostExpansionRatePercent *int32 `protobuf:"varint,15,opt,name=cost_expansion_rate_percent,json=costExpansionRatePercent,proto3,oneof" json:"cost_expansion_rate_percent,omitempty"`
-	unknownFields            protoimpl.UnknownFields
-	sizeCache                protoimpl.SizeCache
+	// For how long it must have been known that nothing arrives before the last replica is
+	// taken away, whatever the policy. A week at most; absent = as the policy says.
+	ZeroGrace     *durationpb.Duration `protobuf:"bytes,16,opt,name=zero_grace,json=zeroGrace,proto3" json:"zero_grace,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Workload) Reset() {
@@ -918,6 +921,13 @@ func (x *Workload) GetCostExpansionRatePercent() int32 {
 		return *x.CostExpansionRatePercent
 	}
 	return 0
+}
+
+func (x *Workload) GetZeroGrace() *durationpb.Duration {
+	if x != nil {
+		return x.ZeroGrace
+	}
+	return nil
 }
 
 // Load is the demand of a workload.
@@ -3088,7 +3098,7 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\x11_devices_per_node\"b\n" +
 	"\x06Growth\x12\x1d\n" +
 	"\x03max\x18\x01 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\x03max\x129\n" +
-	"\x05delay\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\b\xbaH\x05\xaa\x01\x022\x00R\x05delay\"\xe3\x06\n" +
+	"\x05delay\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\b\xbaH\x05\xaa\x01\x022\x00R\x05delay\"\xad\a\n" +
 	"\bWorkload\x12\x1b\n" +
 	"\x04name\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x04name\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12\x14\n" +
@@ -3107,7 +3117,9 @@ const file_poolwright_v1_fleet_proto_rawDesc = "" +
 	"\x15unmet_penalty_per_rps\x18\f \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\xa2\x94\x1amB)\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\x12unmetPenaltyPerRps\x88\x01\x01\x12<\n" +
 	"\bvariants\x18\r \x03(\v2\x16.poolwright.v1.VariantB\b\xbaH\x05\x92\x01\x02\b\x01R\bvariants\x12-\n" +
 	"\x06policy\x18\x0e \x01(\v2\x15.poolwright.v1.PolicyR\x06policy\x12O\n" +
-	"\x1bcost_expansion_rate_percent\x18\x0f \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00H\x03R\x18costExpansionRatePercent\x88\x01\x01\"!\n" +
+	"\x1bcost_expansion_rate_percent\x18\x0f \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00H\x03R\x18costExpansionRatePercent\x88\x01\x01\x12H\n" +
+	"\n" +
+	"zero_grace\x18\x10 \x01(\v2\x19.google.protobuf.DurationB\x0e\xbaH\v\xaa\x01\b\"\x04\b\x80\xf5$2\x00R\tzeroGrace\"!\n" +
 	"\x06Mixing\x12\v\n" +
 	"\aALLOWED\x10\x00\x12\n" +
 	"\n" +
@@ -3426,63 +3438,64 @@ var file_poolwright_v1_fleet_proto_depIdxs = []int32{
 	0,  // 11: poolwright.v1.Workload.mixing:type_name -> poolwright.v1.Workload.Mixing
 	17, // 12: poolwright.v1.Workload.variants:type_name -> poolwright.v1.Variant
 	25, // 13: poolwright.v1.Workload.policy:type_name -> poolwright.v1.Policy
-	13, // 14: poolwright.v1.Load.shapes:type_name -> poolwright.v1.RequestShape
-	15, // 15: poolwright.v1.SLO.ttft:type_name -> poolwright.v1.LatencyLimits
-	15, // 16: poolwright.v1.SLO.itl:type_name -> poolwright.v1.LatencyLimits
-	40, // 17: poolwright.v1.LatencyLimits.mean:type_name -> google.protobuf.Duration
-	40, // 18: poolwright.v1.LatencyLimits.p50:type_name -> google.protobuf.Duration
-	40, // 19: poolwright.v1.LatencyLimits.p90:type_name -> google.protobuf.Duration
-	40, // 20: poolwright.v1.LatencyLimits.p95:type_name -> google.protobuf.Duration
-	40, // 21: poolwright.v1.LatencyLimits.p99:type_name -> google.protobuf.Duration
-	16, // 22: poolwright.v1.LatencyLimits.quantiles:type_name -> poolwright.v1.QuantileLimit
-	40, // 23: poolwright.v1.QuantileLimit.limit:type_name -> google.protobuf.Duration
-	19, // 24: poolwright.v1.Variant.profile:type_name -> poolwright.v1.Profile
-	1,  // 25: poolwright.v1.Variant.service_model:type_name -> poolwright.v1.Variant.ServiceModel
-	2,  // 26: poolwright.v1.Variant.prefill_mode:type_name -> poolwright.v1.Variant.PrefillMode
-	3,  // 27: poolwright.v1.Variant.role:type_name -> poolwright.v1.Variant.Role
-	40, // 28: poolwright.v1.Variant.startup:type_name -> google.protobuf.Duration
-	20, // 29: poolwright.v1.Variant.switching_cost:type_name -> poolwright.v1.SwitchingCost
-	21, // 30: poolwright.v1.Variant.scale_target:type_name -> poolwright.v1.ScaleTarget
-	18, // 31: poolwright.v1.Variant.kv_transfer:type_name -> poolwright.v1.KVTransfer
-	40, // 32: poolwright.v1.KVTransfer.base:type_name -> google.protobuf.Duration
-	40, // 33: poolwright.v1.KVTransfer.per_token:type_name -> google.protobuf.Duration
-	40, // 34: poolwright.v1.Objective.time_limit:type_name -> google.protobuf.Duration
-	4,  // 35: poolwright.v1.Objective.strategy:type_name -> poolwright.v1.Objective.Strategy
-	5,  // 36: poolwright.v1.Objective.saturation_policy:type_name -> poolwright.v1.Objective.SaturationPolicy
-	23, // 37: poolwright.v1.Objective.robustness:type_name -> poolwright.v1.Robustness
-	6,  // 38: poolwright.v1.Robustness.service:type_name -> poolwright.v1.Robustness.Service
-	40, // 39: poolwright.v1.Control.cycle:type_name -> google.protobuf.Duration
-	25, // 40: poolwright.v1.Control.policy:type_name -> poolwright.v1.Policy
-	37, // 41: poolwright.v1.Control.forecast:type_name -> poolwright.v1.Forecast
-	40, // 42: poolwright.v1.Control.backlog_drain:type_name -> google.protobuf.Duration
-	26, // 43: poolwright.v1.Policy.native:type_name -> poolwright.v1.NativePolicy
-	27, // 44: poolwright.v1.Policy.hpa:type_name -> poolwright.v1.HpaPolicy
-	31, // 45: poolwright.v1.Policy.kthena:type_name -> poolwright.v1.KthenaPolicy
-	36, // 46: poolwright.v1.Policy.knative:type_name -> poolwright.v1.KnativePolicy
-	40, // 47: poolwright.v1.NativePolicy.scale_down_window:type_name -> google.protobuf.Duration
-	40, // 48: poolwright.v1.NativePolicy.zero_grace:type_name -> google.protobuf.Duration
-	40, // 49: poolwright.v1.NativePolicy.min_interval:type_name -> google.protobuf.Duration
-	28, // 50: poolwright.v1.HpaPolicy.behavior:type_name -> poolwright.v1.HpaBehavior
-	40, // 51: poolwright.v1.HpaPolicy.downscale_stabilization:type_name -> google.protobuf.Duration
-	29, // 52: poolwright.v1.HpaBehavior.scale_up:type_name -> poolwright.v1.HpaRules
-	29, // 53: poolwright.v1.HpaBehavior.scale_down:type_name -> poolwright.v1.HpaRules
-	30, // 54: poolwright.v1.HpaRules.policies:type_name -> poolwright.v1.HpaRule
-	32, // 55: poolwright.v1.KthenaPolicy.behavior:type_name -> poolwright.v1.KthenaBehavior
-	33, // 56: poolwright.v1.KthenaBehavior.scale_up:type_name -> poolwright.v1.KthenaScaleUp
-	34, // 57: poolwright.v1.KthenaBehavior.scale_down:type_name -> poolwright.v1.KthenaRules
-	34, // 58: poolwright.v1.KthenaScaleUp.stable_policy:type_name -> poolwright.v1.KthenaRules
-	35, // 59: poolwright.v1.KthenaScaleUp.panic_policy:type_name -> poolwright.v1.KthenaPanic
-	40, // 60: poolwright.v1.KthenaRules.period:type_name -> google.protobuf.Duration
-	40, // 61: poolwright.v1.KthenaRules.stabilization_window:type_name -> google.protobuf.Duration
-	40, // 62: poolwright.v1.KthenaPanic.period:type_name -> google.protobuf.Duration
-	40, // 63: poolwright.v1.KthenaPanic.panic_mode_hold:type_name -> google.protobuf.Duration
-	40, // 64: poolwright.v1.KnativePolicy.stable_window:type_name -> google.protobuf.Duration
-	40, // 65: poolwright.v1.Forecast.slot:type_name -> google.protobuf.Duration
-	66, // [66:66] is the sub-list for method output_type
-	66, // [66:66] is the sub-list for method input_type
-	66, // [66:66] is the sub-list for extension type_name
-	66, // [66:66] is the sub-list for extension extendee
-	0,  // [0:66] is the sub-list for field type_name
+	40, // 14: poolwright.v1.Workload.zero_grace:type_name -> google.protobuf.Duration
+	13, // 15: poolwright.v1.Load.shapes:type_name -> poolwright.v1.RequestShape
+	15, // 16: poolwright.v1.SLO.ttft:type_name -> poolwright.v1.LatencyLimits
+	15, // 17: poolwright.v1.SLO.itl:type_name -> poolwright.v1.LatencyLimits
+	40, // 18: poolwright.v1.LatencyLimits.mean:type_name -> google.protobuf.Duration
+	40, // 19: poolwright.v1.LatencyLimits.p50:type_name -> google.protobuf.Duration
+	40, // 20: poolwright.v1.LatencyLimits.p90:type_name -> google.protobuf.Duration
+	40, // 21: poolwright.v1.LatencyLimits.p95:type_name -> google.protobuf.Duration
+	40, // 22: poolwright.v1.LatencyLimits.p99:type_name -> google.protobuf.Duration
+	16, // 23: poolwright.v1.LatencyLimits.quantiles:type_name -> poolwright.v1.QuantileLimit
+	40, // 24: poolwright.v1.QuantileLimit.limit:type_name -> google.protobuf.Duration
+	19, // 25: poolwright.v1.Variant.profile:type_name -> poolwright.v1.Profile
+	1,  // 26: poolwright.v1.Variant.service_model:type_name -> poolwright.v1.Variant.ServiceModel
+	2,  // 27: poolwright.v1.Variant.prefill_mode:type_name -> poolwright.v1.Variant.PrefillMode
+	3,  // 28: poolwright.v1.Variant.role:type_name -> poolwright.v1.Variant.Role
+	40, // 29: poolwright.v1.Variant.startup:type_name -> google.protobuf.Duration
+	20, // 30: poolwright.v1.Variant.switching_cost:type_name -> poolwright.v1.SwitchingCost
+	21, // 31: poolwright.v1.Variant.scale_target:type_name -> poolwright.v1.ScaleTarget
+	18, // 32: poolwright.v1.Variant.kv_transfer:type_name -> poolwright.v1.KVTransfer
+	40, // 33: poolwright.v1.KVTransfer.base:type_name -> google.protobuf.Duration
+	40, // 34: poolwright.v1.KVTransfer.per_token:type_name -> google.protobuf.Duration
+	40, // 35: poolwright.v1.Objective.time_limit:type_name -> google.protobuf.Duration
+	4,  // 36: poolwright.v1.Objective.strategy:type_name -> poolwright.v1.Objective.Strategy
+	5,  // 37: poolwright.v1.Objective.saturation_policy:type_name -> poolwright.v1.Objective.SaturationPolicy
+	23, // 38: poolwright.v1.Objective.robustness:type_name -> poolwright.v1.Robustness
+	6,  // 39: poolwright.v1.Robustness.service:type_name -> poolwright.v1.Robustness.Service
+	40, // 40: poolwright.v1.Control.cycle:type_name -> google.protobuf.Duration
+	25, // 41: poolwright.v1.Control.policy:type_name -> poolwright.v1.Policy
+	37, // 42: poolwright.v1.Control.forecast:type_name -> poolwright.v1.Forecast
+	40, // 43: poolwright.v1.Control.backlog_drain:type_name -> google.protobuf.Duration
+	26, // 44: poolwright.v1.Policy.native:type_name -> poolwright.v1.NativePolicy
+	27, // 45: poolwright.v1.Policy.hpa:type_name -> poolwright.v1.HpaPolicy
+	31, // 46: poolwright.v1.Policy.kthena:type_name -> poolwright.v1.KthenaPolicy
+	36, // 47: poolwright.v1.Policy.knative:type_name -> poolwright.v1.KnativePolicy
+	40, // 48: poolwright.v1.NativePolicy.scale_down_window:type_name -> google.protobuf.Duration
+	40, // 49: poolwright.v1.NativePolicy.zero_grace:type_name -> google.protobuf.Duration
+	40, // 50: poolwright.v1.NativePolicy.min_interval:type_name -> google.protobuf.Duration
+	28, // 51: poolwright.v1.HpaPolicy.behavior:type_name -> poolwright.v1.HpaBehavior
+	40, // 52: poolwright.v1.HpaPolicy.downscale_stabilization:type_name -> google.protobuf.Duration
+	29, // 53: poolwright.v1.HpaBehavior.scale_up:type_name -> poolwright.v1.HpaRules
+	29, // 54: poolwright.v1.HpaBehavior.scale_down:type_name -> poolwright.v1.HpaRules
+	30, // 55: poolwright.v1.HpaRules.policies:type_name -> poolwright.v1.HpaRule
+	32, // 56: poolwright.v1.KthenaPolicy.behavior:type_name -> poolwright.v1.KthenaBehavior
+	33, // 57: poolwright.v1.KthenaBehavior.scale_up:type_name -> poolwright.v1.KthenaScaleUp
+	34, // 58: poolwright.v1.KthenaBehavior.scale_down:type_name -> poolwright.v1.KthenaRules
+	34, // 59: poolwright.v1.KthenaScaleUp.stable_policy:type_name -> poolwright.v1.KthenaRules
+	35, // 60: poolwright.v1.KthenaScaleUp.panic_policy:type_name -> poolwright.v1.KthenaPanic
+	40, // 61: poolwright.v1.KthenaRules.period:type_name -> google.protobuf.Duration
+	40, // 62: poolwright.v1.KthenaRules.stabilization_window:type_name -> google.protobuf.Duration
+	40, // 63: poolwright.v1.KthenaPanic.period:type_name -> google.protobuf.Duration
+	40, // 64: poolwright.v1.KthenaPanic.panic_mode_hold:type_name -> google.protobuf.Duration
+	40, // 65: poolwright.v1.KnativePolicy.stable_window:type_name -> google.protobuf.Duration
+	40, // 66: poolwright.v1.Forecast.slot:type_name -> google.protobuf.Duration
+	67, // [67:67] is the sub-list for method output_type
+	67, // [67:67] is the sub-list for method input_type
+	67, // [67:67] is the sub-list for extension type_name
+	67, // [67:67] is the sub-list for extension extendee
+	0,  // [0:67] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_fleet_proto_init() }
