@@ -1,7 +1,8 @@
 package message
 
 import (
-	"fmt"
+	"strconv"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -160,26 +161,51 @@ func (t *translation) overlayDefaults(m *poolwrightv1.Overlay) {
 func (t *translation) uniqueEntries(m *poolwrightv1.Overlay) {
 	names := AcceleratorNames(m.GetAccelerators())
 	models, replicas, workloads := make(map[string]int), make(map[string]int), make(map[string]int)
-	once := func(seen map[string]int, list string, i int, key string) {
-		if first, ok := seen[key]; ok {
-			t.violations.add(element(list, i), "it is for the same as %s", element(list, first))
-			return
+	for i, e := range m.GetModels() {
+		t.unique(models, "models", i, []pattern{{"model", e.GetModel()}})
+	}
+	for i, e := range m.GetReplicas() {
+		match := e.GetMatch()
+		t.unique(replicas, "replicas", i, []pattern{
+			{"match.namespace", match.GetNamespace()},
+			{"match.workload", match.GetWorkload()},
+			{"match.variant", match.GetVariant()},
+			{"match.model", match.GetModel()},
+			{"match.accelerator", names.Canonical(match.GetAccelerator())},
+			{"match.devices", strconv.Itoa(int(match.GetDevices()))},
+		})
+	}
+	for i, e := range m.GetWorkloads() {
+		match := e.GetMatch()
+		t.unique(workloads, "workloads", i, []pattern{
+			{"match.namespace", match.GetNamespace()},
+			{"match.name", match.GetName()},
+			{"match.model", match.GetModel()},
+			{"match.serviceClass", match.GetServiceClass()},
+		})
+	}
+}
+
+// pattern is what a field of an entry matches; empty and * match all.
+type pattern struct{ field, text string }
+
+// unique notes what an entry is for, and checks that none before it is for the same.
+func (t *translation) unique(seen map[string]int, list string, i int, patterns []pattern) {
+	key := ""
+	for _, p := range patterns {
+		if strings.Contains(strings.TrimSuffix(p.text, "*"), "*") {
+			t.violations.add(join(element(list, i), p.field), "%q has a * elsewhere than at its end", p.text)
 		}
-		seen[key] = i
+		if p.text == "*" {
+			p.text = ""
+		}
+		key += strconv.Quote(p.text)
 	}
-	for i, model := range m.GetModels() {
-		once(models, "models", i, model.GetModel())
+	if first, ok := seen[key]; ok {
+		t.violations.add(element(list, i), "it is for the same as %s", element(list, first))
+		return
 	}
-	for i, r := range m.GetReplicas() {
-		match := r.GetMatch()
-		once(replicas, "replicas", i, fmt.Sprintf("%q %q %q %q %q %d", match.GetNamespace(), match.GetWorkload(),
-			match.GetVariant(), match.GetModel(), names.Canonical(match.GetAccelerator()), match.GetDevices()))
-	}
-	for i, w := range m.GetWorkloads() {
-		match := w.GetMatch()
-		once(workloads, "workloads", i, fmt.Sprintf("%q %q %q %q", match.GetNamespace(), match.GetName(),
-			match.GetModel(), match.GetServiceClass()))
-	}
+	seen[key] = i
 }
 
 // Names are accelerators by what else they are called.

@@ -54,7 +54,9 @@ workloads:
 - match: {model: llama*}
   policy: {}
 - metrics: {engine: vLLM, port: 70000, selector: {a-b: c}, modelLabel: a.b, path: metrics, gateway: {selector: {"": c}, modelLabel: 1a}}
-- load: {shapes: [{share: 0.5, inputTokens: 1, outputTokens: 1}]}
+- match: {name: "*", namespace: a*b, model: "**"}
+  load: {shapes: [{share: 0.5, inputTokens: 1, outputTokens: 1}]}
+- {match: {name: "*"}}
 replicaDefaults: {match: {model: x}, maxBatch: 0}
 workloadDefaults: {match: {model: x}, priority: 0}
 objective: {robustness: {service: JOINT}}
@@ -97,8 +99,10 @@ workloads[3].metrics.modelLabel: does not match regex pattern `+"`^[a-zA-Z_][a-z
 workloads[3].metrics.path: does not have prefix `+"`/`"+`
 workloads[3].metrics.port: must be greater than or equal to 1 and less than or equal to 65535
 workloads[3].metrics.selector["a-b"]: does not match regex pattern `+"`^[a-zA-Z_][a-zA-Z0-9_]*$`"+`
-workloads[4]: it is for the same as workloads[3]
-workloads[4].load.shapes: the shares sum to 0.5, not to 1`)
+workloads[4].load.shapes: the shares sum to 0.5, not to 1
+workloads[4].match.model: "**" has a * elsewhere than at its end
+workloads[4].match.namespace: "a*b" has a * elsewhere than at its end
+workloads[5]: it is for the same as workloads[3]`)
 }
 
 // Merging takes over every field, and only those that are open.

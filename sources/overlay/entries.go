@@ -22,12 +22,12 @@ func (p pattern) matches(name string) bool {
 	return p == "" || string(p) == name
 }
 
-// specificity orders the patterns that match one name: no two different ones are equal.
+// specificity orders the patterns that match one name: those that are equal match the same.
 func (p pattern) specificity() int {
-	if p != "" && !strings.HasSuffix(string(p), "*") {
-		return math.MaxInt
+	if prefix, ok := strings.CutSuffix(string(p), "*"); ok || p == "" {
+		return len(prefix)
 	}
-	return len(p)
+	return math.MaxInt
 }
 
 // entry is what the configuration says of all that matches.
