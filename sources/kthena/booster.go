@@ -61,7 +61,7 @@ func booster(object *unstructured.Unstructured) (*declaration, *problem) {
 		d.engines = append(d.engines, backend.Type)
 		if grace := backend.ScaleToZeroGracePeriod; grace != nil {
 			if grace.Duration < 0 {
-				return nil, &problem{InvalidSpec, fmt.Sprintf("%s.scaleToZeroGracePeriod: %v < 0", d.targets[i].path, grace.Duration)}
+				return nil, &problem{resource.InvalidSpec, fmt.Sprintf("%s.scaleToZeroGracePeriod: %v < 0", d.targets[i].path, grace.Duration)}
 			}
 			d.grace = max(d.grace, grace.Duration)
 		}
