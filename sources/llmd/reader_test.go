@@ -99,6 +99,28 @@ func TestAgeNamesTheWorkload(t *testing.T) {
 	assert.Equal(t, optimizer.Allowed, workloads[0].Mixing)
 }
 
+// What is written to a part of a LeaderWorkerSet is reverted, so that all of it is scaled.
+func TestTargetIsTheTopmost(t *testing.T) {
+	text := strings.Replace(example(t, "targetref.yaml"), "kind: Deployment, name: qwen-h100}", "kind: StatefulSet, name: qwen-h100-0}", 1)
+	workloads, _ := llmd.NewReader(llmd.Config{}).Read(resourcetest.New(t, text, `
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {name: qwen, namespace: llm-d-prod, uid: l}
+spec: {replicas: 3, leaderWorkerTemplate: {size: 2, workerTemplate: {spec: {containers: [{name: vllm}]}}}}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata:
+  name: qwen-h100-0
+  namespace: llm-d-prod
+  ownerReferences: [{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, name: qwen, uid: l, controller: true}]
+spec: {replicas: 1}
+`))
+	require.Len(t, workloads, 1)
+	require.Equal(t, "LeaderWorkerSet llm-d-prod/qwen", workloads[0].Declared[0].Target.String())
+	require.Equal(t, 3, workloads[0].Declared[0].CurrentReplicas)
+}
+
 // TestIncident18: each of two variants of one model was credited with all of its traffic.
 func TestIncident18TrafficCountsOnce(t *testing.T) {
 	text := example(t, "perfparms.yaml")

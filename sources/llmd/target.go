@@ -28,9 +28,23 @@ type target struct {
 	assumed bool
 }
 
-// target finds what an object scales: what its scaleTargetRef names, else its owner, else
-// what has the same name.
+// target finds what is scaled for an object: what it names, or the topmost object above
+// that which can be scaled.
 func (s *survey) target(o *object) (*unstructured.Unstructured, error) {
+	u, err := s.namedTarget(o)
+	if err != nil {
+		return nil, err
+	}
+	top := resource.TopOwner(s.view, resource.ReferenceTo(u), func(kind schema.GroupKind) bool {
+		return slices.Contains(resource.ScaledKinds(), kind)
+	})
+	u, _ = s.view.Get(top.GroupKind(), top.Namespace, top.Name)
+	return u, nil
+}
+
+// namedTarget is what the scaleTargetRef of an object names, else its owner, else what has
+// the same name.
+func (s *survey) namedTarget(o *object) (*unstructured.Unstructured, error) {
 	if ref := o.spec.ScaleTargetRef; ref != nil {
 		return s.named(o.GetNamespace(), ref.Kind, ref.Name)
 	}

@@ -12,11 +12,13 @@ import (
 	"testing"
 	"time"
 
+	kedav1alpha1 "github.com/kedacore/keda/v2/apis/keda/v1alpha1"
 	"github.com/kedacore/keda/v2/pkg/scalers/scalersconfig"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"sigs.k8s.io/yaml"
 
 	"github.com/poolwright/poolwright/test/keda/scalers"
 )
@@ -182,6 +184,33 @@ func TestPush(t *testing.T) {
 		t.Error("pushed twice")
 	}
 	<-ended
+}
+
+// The ScaledObject in the documentation is one, and what it asks is answered.
+func TestDocumentedScaledObject(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "keda.md"))
+	require.NoError(t, err)
+	_, rest, ok := strings.Cut(string(page), "```yaml\n")
+	require.True(t, ok)
+	text, _, ok := strings.Cut(rest, "```")
+	require.True(t, ok)
+	var object kedav1alpha1.ScaledObject
+	require.NoError(t, yaml.UnmarshalStrict([]byte(text), &object))
+	require.Len(t, object.Spec.Triggers, 1)
+	require.NotZero(t, object.Spec.Fallback.Replicas, "0 would let KEDA scale to zero on errors")
+
+	s := start(t, "127.0.0.1:0")
+	s.decide(t, `{"replicas": 2, "to": 5}`)
+	config := trigger(s.address, autoscalingv2.AverageValueMetricType)
+	config.ScalableObjectNamespace, config.TriggerMetadata = object.Namespace, object.Spec.Triggers[0].Metadata
+	config.TriggerMetadata["scalerAddress"] = s.address
+	client, err := scalers.NewExternalScaler(config)
+	require.NoError(t, err)
+	defer func() { _ = client.Close(context.Background()) }()
+	replicas, active, err := ask(t, client)
+	require.NoError(t, err)
+	require.True(t, active)
+	require.EqualValues(t, 5, replicas)
 }
 
 // TestIncident28: a dead external scaler took the other triggers of a ScaledObject with it.
