@@ -52,6 +52,7 @@ var layers = []layer{
 	{folder: "internal/kube"},
 	{folder: "internal/resource", may: pure},
 	{folder: "internal/resource/resourcetest", may: []string{"internal/resource"}},
+	{folder: "internal/resource/servertest", may: []string{"internal/controlplane", "internal/resource", "internal/resource/resourcetest"}},
 	{folder: "actuator", may: slices.Concat(pure, []string{"controller", "internal/kube", "internal/resource"})},
 	{folder: "metrics", may: slices.Concat(pure, []string{"controller"})},
 	{folder: "internal/telemetry", may: slices.Concat(pure, []string{"controller", "metrics"})},

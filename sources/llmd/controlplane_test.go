@@ -3,21 +3,16 @@
 package llmd_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/dynamic"
 
 	"github.com/poolwright/poolwright/internal/controlplane"
 	"github.com/poolwright/poolwright/internal/resource"
-	"github.com/poolwright/poolwright/internal/resource/resourcetest"
+	"github.com/poolwright/poolwright/internal/resource/servertest"
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/planner"
 	"github.com/poolwright/poolwright/sources/llmd"
@@ -25,63 +20,27 @@ import (
 
 // apiServer is a real API server with our definition and the examples.
 type apiServer struct {
-	*controlplane.ControlPlane
+	*servertest.Server
 	t *testing.T
 }
 
 func newServer(t *testing.T) *apiServer {
 	t.Helper()
-	s := &apiServer{controlplane.New(t, controlplane.Config{}), t}
+	s := &apiServer{servertest.New(t), t}
 	require.NoError(t, s.AddNodes(t.Context(),
 		controlplane.GPUNode("a100-0", "NVIDIA-A100-PCIE-80GB", 8),
 		controlplane.GPUNode("h100-0", "NVIDIA-H100-80GB-HBM3", 8),
 		controlplane.GPUNode("l40s-0", "NVIDIA-L40S", 8),
 	))
-	s.kubectl("apply", "--server-side", "-f", "../../"+definition)
-	s.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd/variantautoscalings.llmd.ai")
+	s.Define("../../" + definition)
 	for _, name := range []string{"config", "flat", "perfparms", "targetref"} {
-		s.kubectl("apply", "--server-side", "-f", "../../examples/cluster/llmd/"+name+".yaml")
+		s.Apply("../../examples/cluster/llmd/" + name + ".yaml")
 	}
 	return s
 }
 
-func (s *apiServer) kubectl(arguments ...string) string {
-	s.t.Helper()
-	out, err := s.Kubectl(s.t.Context(), arguments...)
-	require.NoError(s.t, err)
-	return out
-}
-
-// view is all objects that are read, of the kinds that are installed.
-func (s *apiServer) view() *resourcetest.View {
-	s.t.Helper()
-	var texts []string
-	for _, kind := range llmd.NewReader(llmd.Config{}).Kinds() {
-		if kind.Kind == "LeaderWorkerSet" {
-			continue
-		}
-		var list struct{ Items []json.RawMessage }
-		text := s.kubectl("get", strings.TrimSuffix(kind.Kind+"."+kind.Group, "."), "-A", "-o", "json")
-		require.NoError(s.t, json.Unmarshal([]byte(text), &list))
-		for _, item := range list.Items {
-			texts = append(texts, string(item))
-		}
-	}
-	return resourcetest.New(s.t, texts...)
-}
-
-// write writes a patch as the loop does: of the version that was read.
-func (s *apiServer) write(p resource.Patch) error {
-	s.t.Helper()
-	body, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"resourceVersion": p.ResourceVersion}, "status": p.Merge["status"],
-	})
-	require.NoError(s.t, err)
-	_, err = dynamic.NewForConfigOrDie(s.Admin()).
-		Resource(schema.GroupVersionResource{Group: "llmd.ai", Version: "v1alpha1", Resource: "variantautoscalings"}).
-		Namespace(p.Object.Namespace).Patch(s.t.Context(), p.Object.Name, types.MergePatchType, body, metav1.PatchOptions{}, p.Subresource)
-	return err
-}
+// in is the same server in a part of the test.
+func (s *apiServer) in(t *testing.T) *apiServer { return &apiServer{s.In(t), t} }
 
 // patches are those of all workloads after a cycle at a time.
 func (s *apiServer) patches(now time.Time, rate float64) []resource.Patch {
@@ -93,7 +52,7 @@ func (s *apiServer) patches(now time.Time, rate float64) []resource.Patch {
 	}
 	c.pools[2].Capacity = optimizer.Bound{Limited: true}
 	c.overlay = "replicas: [{match: {accelerator: H100}, capacityRps: 4}, {match: {accelerator: L40S}, capacityRps: 1.5}]"
-	view := s.view()
+	view := s.View(llmd.NewReader(llmd.Config{}).Kinds())
 	workloads, skipped := c.reader.Read(view)
 	require.Empty(s.t, skipped)
 	require.Len(s.t, workloads, 3)
@@ -110,21 +69,21 @@ func TestOnAPIServer(t *testing.T) {
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
 	t.Run("the status is accepted", func(t *testing.T) {
-		s.t = t
+		s := s.in(t)
 		patches := s.patches(start, 2)
 		require.Len(t, patches, 4)
 		for _, p := range patches {
-			require.NoError(t, s.write(p))
+			require.NoError(t, s.Write(p))
 		}
 		assert.Empty(t, s.patches(start.Add(time.Minute), 2), "all is written already")
-		assert.ErrorContains(t, s.write(patches[0]), "the object has been modified", "it is not what was read")
+		assert.ErrorContains(t, s.Write(patches[0]), "the object has been modified", "it is not what was read")
 	})
 
 	t.Run("the columns are shown", func(t *testing.T) {
-		s.t = t
-		columns := strings.Fields(s.kubectl("get", "va", "-A", "--no-headers"))
+		s := s.in(t)
+		columns := strings.Fields(s.Do("get", "va", "-A", "--no-headers"))
 		assert.Equal(t, []string{"llm-d-inference", "llama-8b", "llama-3.1-8b", "A100", "2", "A100", "2", "true", "True"}, columns[:9])
-		wide := strings.Fields(s.kubectl("get", "va", "-n", "llm-d-sim", "-o", "wide"))
+		wide := strings.Fields(s.Do("get", "va", "-n", "llm-d-sim", "-o", "wide"))
 		assert.Equal(t, []string{
 			"NAME", "MODEL", "ACCELERATOR", "REPLICAS", "WANTED", "OPTIMIZED", "APPLIED", "METRICS", "RATE", "ITL", "COST", "READY", "AGE",
 			"vllme-deployment", "default/default", "A100", "1", "MI300X", "1", "false", "True", "120.00", "21.00", "40.00", "True",
@@ -140,23 +99,21 @@ func TestOnAPIServer(t *testing.T) {
 			`{"spec": {"modelProfile": {"accelerators": [{"acc": "A100", "accCount": 1, "alpha": "-1", "maxBatchSize": 4}]}}}`: "alpha",
 			`{"spec": {"minReplicas": 3, "maxReplicas": 2}}`:                                                                   "minReplicas must not be more than maxReplicas",
 		} {
-			out, err := s.Kubectl(t.Context(), "patch", "va", "vllme-deployment", "-n", "llm-d-sim", "--type=merge", "-p", patch)
-			require.Error(t, err, "accepted: %s", out)
-			assert.Contains(t, err.Error(), why)
+			assert.Contains(t, s.Refused("patch", "va", "vllme-deployment", "-n", "llm-d-sim", "--type=merge", "-p", patch), why)
 		}
 	})
 
 	t.Run("a definition without conditions is no reason to write for ever", func(t *testing.T) {
-		s.t = t
-		s.kubectl("patch", "crd", "variantautoscalings.llmd.ai", "--type=json", "-p",
+		s := s.in(t)
+		s.Do("patch", "crd", "variantautoscalings.llmd.ai", "--type=json", "-p",
 			`[{"op": "remove", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/conditions"}]`)
-		s.kubectl("delete", "-f", "../../examples/cluster/llmd/flat.yaml", "--wait=true", "--timeout=60s")
-		s.kubectl("apply", "--server-side", "-f", "../../examples/cluster/llmd/flat.yaml")
+		s.Do("delete", "-f", "../../examples/cluster/llmd/flat.yaml", "--wait=true", "--timeout=60s")
+		s.Apply("../../examples/cluster/llmd/flat.yaml")
 		require.Eventually(t, func() bool {
 			for _, p := range s.patches(start.Add(time.Minute), 2) {
-				require.NoError(t, s.write(p))
+				require.NoError(t, s.Write(p))
 			}
-			status := s.kubectl("get", "va", "vllme-deployment", "-n", "llm-d-sim", "-o", "jsonpath={.status}")
+			status := s.Do("get", "va", "vllme-deployment", "-n", "llm-d-sim", "-o", "jsonpath={.status}")
 			return strings.Contains(status, "desiredOptimizedAlloc") && !strings.Contains(status, "conditions")
 		}, 60*time.Second, 100*time.Millisecond)
 		assert.Empty(t, s.patches(start.Add(2*time.Minute), 2))
