@@ -228,6 +228,15 @@ func (l *clusterLoop) contested() []telemetry.Condition {
 	return all
 }
 
+// objects are the names of the objects that declare variants.
+func (l *clusterLoop) objects() map[telemetry.Variant]string {
+	all := make(map[telemetry.Variant]string)
+	l.catalog.Objects(func(workload, variant, object string) {
+		all[telemetry.Variant{Workload: workload, Variant: variant}] = object
+	})
+	return all
+}
+
 // term is the time of a leader, to whose controller it is observer and actuator.
 type term struct {
 	*clusterLoop
@@ -271,11 +280,11 @@ func (t *term) run(ctx context.Context) {
 }
 
 // decided logs a cycle and publishes it.
-func (t *term) decided(ctx context.Context, e *controller.Entry) []telemetry.Condition {
+func (t *term) decided(ctx context.Context, e *controller.Entry) ([]telemetry.Condition, map[telemetry.Variant]string) {
 	t.sequence = e.Sequence
 	t.report(e)
 	t.publish(ctx, e)
-	return t.contested()
+	return t.contested(), t.objects()
 }
 
 // publish writes what a cycle means for the objects of the cluster, and tells of it.

@@ -104,13 +104,16 @@ type view struct {
 type cycle struct {
 	controller *controller.Controller
 	metrics    *telemetry.Loop
-	// publish writes about what was decided, and returns the conditions of workloads beyond
-	// those of the decision; nil where nobody reads it.
-	publish func(context.Context, *controller.Entry) []telemetry.Condition
+	// publish writes about what was decided; nil where nobody reads it.
+	publish publish
 }
 
-func newCycle(c controller.Config, m *telemetry.Loop, publish func(context.Context, *controller.Entry) []telemetry.Condition) cycle {
-	return cycle{controller.New(m.Timed(c)), m, publish}
+// publish writes about a decision, and returns the conditions of workloads beyond those of
+// the decision and the names of the objects that declare variants.
+type publish func(context.Context, *controller.Entry) ([]telemetry.Condition, map[telemetry.Variant]string)
+
+func newCycle(c controller.Config, m *telemetry.Loop, p publish) cycle {
+	return cycle{controller.New(m.Timed(c)), m, p}
 }
 
 // run runs the controller once, under the time limit of the fleet's objective; every so
@@ -121,11 +124,13 @@ func (c *cycle) run(ctx context.Context, now time.Time, every time.Duration, obj
 	began := time.Now()
 	entry, err := c.controller.Tick(ctx, now, server.Stop(limited))
 	var conditions []telemetry.Condition
+	var objects map[telemetry.Variant]string
 	if err == nil && c.publish != nil {
-		c.metrics.Publish(func() { conditions = c.publish(ctx, &entry) })
+		c.metrics.Publish(func() { conditions, objects = c.publish(ctx, &entry) })
 	}
 	c.metrics.Done(telemetry.Cycle{
-		Entry: entry, Err: err, At: time.Now(), Took: time.Since(began), Interval: every, Conditions: conditions,
+		Entry: entry, Err: err, At: time.Now(), Took: time.Since(began), Interval: every,
+		Conditions: conditions, Objects: objects,
 	})
 	return entry, err
 }

@@ -233,30 +233,34 @@ func (c *collection) variant(w *planner.Workload, plan *planner.WorkloadPlan, j 
 	}
 }
 
-// inferno adds what llm-d has, an accelerator of a workload each.
+// inferno adds what llm-d has, an accelerator of an object each.
 func (c *collection) inferno(w *planner.Workload, plan *planner.WorkloadPlan) {
+	type key struct{ object, accelerator string }
 	type replicas struct{ current, planned float64 }
-	var order []string
-	sums := map[string]replicas{}
+	var order []key
+	sums := map[key]replicas{}
 	for j := range w.Variants {
 		v := &w.Variants[j]
-		accelerator := c.cycle.Entry.Decision.Fleet.Pools[v.Pools[0]].Accelerator
-		if _, ok := sums[accelerator]; !ok {
-			order = append(order, accelerator)
+		of := key{w.Name, c.cycle.Entry.Decision.Fleet.Pools[v.Pools[0]].Accelerator}
+		if object := c.cycle.Objects[Variant{w.QualifiedName(), v.Name}]; object != "" {
+			of.object = object
 		}
-		sum := sums[accelerator]
+		if _, ok := sums[of]; !ok {
+			order = append(order, of)
+		}
+		sum := sums[of]
 		sum.current += float64(v.CurrentReplicas)
 		sum.planned += float64(plan.Variants[j].Total())
-		sums[accelerator] = sum
+		sums[of] = sum
 	}
-	for _, accelerator := range order {
-		sum := sums[accelerator]
+	for _, of := range order {
+		sum := sums[of]
 		ratio := sum.planned
 		if sum.current > 0 {
 			ratio = sum.planned / sum.current
 		}
-		c.add(c.infernoDesired, sum.planned, w.Name, w.Namespace, accelerator)
-		c.add(c.infernoCurrent, sum.current, w.Name, w.Namespace, accelerator)
-		c.add(c.infernoRatio, ratio, w.Name, w.Namespace, accelerator)
+		c.add(c.infernoDesired, sum.planned, of.object, w.Namespace, of.accelerator)
+		c.add(c.infernoCurrent, sum.current, of.object, w.Namespace, of.accelerator)
+		c.add(c.infernoRatio, ratio, of.object, w.Namespace, of.accelerator)
 	}
 }

@@ -55,6 +55,15 @@ type Cycle struct {
 	Interval time.Duration
 	// Conditions are those of workloads beyond those of the decision.
 	Conditions []Condition
+	// Objects are the names of the objects that declare variants, by which llm-d calls them;
+	// those that are not in it have the name of their workload.
+	Objects map[Variant]string
+}
+
+// Variant names a variant of a workload.
+type Variant struct {
+	// Workload is the qualified name.
+	Workload, Variant string
 }
 
 // Condition is one of a workload.

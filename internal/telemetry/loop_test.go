@@ -176,6 +176,17 @@ func TestMetricsOfLLMD(t *testing.T) {
 	assert.Equal(t, map[string]float64{"H100 prod chat": 3, "A100 prod chat": 0.5, "A100 prod dark": 2}, values(t, r, "inferno_desired_ratio"))
 }
 
+// Objects that declare a workload together are variants of llm-d each.
+func TestObjectsOfLLMD(t *testing.T) {
+	l, r := newLoop(telemetry.Config{})
+	c := cycle(t)
+	c.Entry.Decision.Plans[0].Variants[0].Replicas = []int{3}
+	c.Entry.Decision.Plans[0].Variants[1].Replicas = []int{1}
+	c.Objects = map[telemetry.Variant]string{{Workload: "prod/chat", Variant: "h100"}: "chat-fast"}
+	l.Done(c)
+	assert.Equal(t, map[string]float64{"H100 prod chat-fast": 3, "A100 prod chat": 1, "A100 prod dark": 2}, values(t, r, "inferno_desired_replicas"))
+}
+
 func TestNothingIsLeftOfWhatIsGone(t *testing.T) {
 	l, r := newLoop(telemetry.Config{})
 	c := cycle(t)

@@ -116,6 +116,23 @@ func (c *Catalog) Contested() []string {
 	return names
 }
 
+// Objects calls yield with the qualified name of a workload, the name of a variant and that
+// of the object which declares it, for all of the last view whose objects are known.
+func (c *Catalog) Objects(yield func(workload, variant, object string)) {
+	s := c.latest.Load()
+	if s == nil {
+		return
+	}
+	for i := range s.workloads {
+		w := &s.workloads[i]
+		for j := range w.Declared {
+			if object := w.Declared[j].Object.Name; object != "" {
+				yield(w.QualifiedName(), w.Declared[j].Name, object)
+			}
+		}
+	}
+}
+
 // planned are the conditions of a plan.
 func planned(p *planner.WorkloadPlan) []resource.Condition {
 	conditions := make([]resource.Condition, len(p.Conditions))

@@ -84,6 +84,26 @@ spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: x}}
 ---
 `
 
+// declaring says which objects declare the variants of the workload a/x.
+type declaring struct{ reader }
+
+func (d declaring) Read(v resource.View) ([]resource.Workload, []resource.Skipped) {
+	all, skipped := d.reader.Read(v)
+	for i := range all {
+		if all[i].Name == "x" {
+			all[i].Declared[0].Object = all[i].Object
+		}
+	}
+	return all, skipped
+}
+
+func TestObjects(t *testing.T) {
+	c := catalogOf(t, declaring{}, viewOf(t, deployment("a", "x", 2, onH100), deployment("a", "other", 2, onH100)))
+	var found []string
+	c.Objects(func(workload, variant, object string) { found = append(found, workload+" "+variant+" "+object) })
+	assert.Equal(t, []string{"a/x v x"}, found)
+}
+
 func TestTargets(t *testing.T) {
 	w := &writer{outcomes: map[string]resource.Outcome{}}
 	c := catalogOf(t, w, viewOf(t, autoscaler, deployment("a", "x", 2, onH100+", mode: dry-run"), deployment("a", "free", 2, onH100)))
@@ -105,8 +125,10 @@ func TestTargets(t *testing.T) {
 	assert.NotContains(t, typesOf(w.outcomes["a/free"].Conditions), "OwnershipConflict=True")
 	assert.Equal(t, []string{"a/x"}, c.Contested())
 
-	_, ok = New(Config{Watch: NewWatch(WatchConfig{})}).Target("a/x", "v")
+	before := New(Config{Watch: NewWatch(WatchConfig{})})
+	_, ok = before.Target("a/x", "v")
 	assert.False(t, ok, "before the first fleet")
+	before.Objects(func(_, _, object string) { assert.Fail(t, "before the first fleet", object) })
 }
 
 // Two of our own installations, or we and somebody else, must not fight over a target.
