@@ -508,6 +508,28 @@ func TestReconciled(t *testing.T) {
 	assert.Equal(t, []string{overlay.BoundsInvalid, overlay.MixingImpossible}, types(c.Workloads[0].Conditions))
 }
 
+// What nodes call an accelerator counts where no pool has the name by which it is declared.
+func TestProduct(t *testing.T) {
+	discovered := h100(64)
+	discovered.Name, discovered.Accelerator = "nodes", "NVIDIA-H100-80GB-HBM3"
+	for name, test := range map[string]struct{ overlay, pool string }{
+		"nothing is declared": {"", "nodes"},
+		"an alias":            {"accelerators: [{name: H100, aliases: [NVIDIA-H100-80GB-HBM3]}]", "nodes"},
+		"an alias of another": {"accelerators: [{name: Hopper, aliases: [NVIDIA-H100-80GB-HBM3]}]", "nodes"},
+		"a pool of the name":  {"pools: [{name: declared, accelerator: H100}]", "declared"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := chat()
+			w.Declared[0].Product = "NVIDIA-H100-80GB-HBM3"
+			c := parse(t, test.overlay).Complete(resourcetest.New(t), []overlay.Pool{discovered}, []resource.Workload{w})
+			require.Len(t, c.Fleet.Workloads, 1)
+			require.Len(t, c.Fleet.Workloads[0].Variants[0].Pools, 1)
+			assert.Equal(t, test.pool, c.Fleet.Pools[c.Fleet.Workloads[0].Variants[0].Pools[0]].Name)
+			assert.Equal(t, "H100", c.Workloads[0].Declared[0].Accelerator)
+		})
+	}
+}
+
 // A variant without a target gets no replicas, whatever is said of the others.
 func TestWithoutTarget(t *testing.T) {
 	w := chat()

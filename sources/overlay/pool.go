@@ -64,14 +64,18 @@ func (ps *pools) add(p planner.Pool, unknown string) {
 	ps.list, ps.unknown = append(ps.list, p), append(ps.unknown, unknown)
 }
 
-// place returns the pools in which a variant may run: of those of its accelerator, the
-// ones that are named. Without any, there is one whose capacity is unknown.
+// place returns the pools in which a variant may run: of those of its accelerator, or of
+// what nodes call it where there are none, the ones that are named. Without any, there is
+// one whose capacity is unknown.
 func (c *completion) place(v *resource.Variant, named []string, notes *conditions) []int {
-	ps := c.pools
-	if len(ps.byAccelerator[v.Accelerator]) == 0 {
-		ps.add(c.priced(planner.Pool{Accelerator: v.Accelerator}), "no pool of it is declared or discovered"+ps.others())
+	ps, accelerator := c.pools, v.Accelerator
+	if product := c.Accelerator(v.Product); len(ps.byAccelerator[accelerator]) == 0 && len(ps.byAccelerator[product]) > 0 {
+		accelerator = product
 	}
-	all := ps.byAccelerator[v.Accelerator]
+	if len(ps.byAccelerator[accelerator]) == 0 {
+		ps.add(c.priced(planner.Pool{Accelerator: accelerator}), "no pool of it is declared or discovered"+ps.others())
+	}
+	all := ps.byAccelerator[accelerator]
 	var chosen []int
 	for _, name := range named {
 		i := slices.IndexFunc(all, func(i int) bool { return ps.list[i].Name == name })
