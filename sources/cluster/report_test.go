@@ -52,7 +52,7 @@ func typesOf(conditions []resource.Condition) []string {
 func TestReport(t *testing.T) {
 	w := &writer{outcomes: map[string]resource.Outcome{}}
 	c := catalogOf(t, w, viewOf(t, nodeOf("n1", h100, 8, ""),
-		deployment("a", "x", 2, onH100), podOf("a", "x-1", "r-a-x", "n1", "ready"), deployment("a", "gone", 1, onH100)))
+		deployment("a", "x", 2, onH100+", found: Doubt"), podOf("a", "x-1", "r-a-x", "n1", "ready"), deployment("a", "gone", 1, onH100)))
 	e := entryOf(c)
 	change := planner.Change{Workload: "a/x", Variant: "v", From: 2, To: 3}
 	e.Decision.Changes = []planner.Change{change, {Workload: "a/x", Variant: "w"}}
@@ -73,7 +73,7 @@ func TestReport(t *testing.T) {
 	assert.Equal(t, []string{"w: it is gone"}, o.Dropped)
 	assert.InDelta(t, 3, o.Observation.ArrivalRate.Value, 0)
 	assert.Same(t, &e.Decision.Plans[i], o.Plan)
-	assert.Equal(t, []string{"SLOMissing=True", "DemandUnmet=True"}, typesOf(o.Conditions))
+	assert.Equal(t, []string{"Doubt=True", "DemandUnmet=True"}, typesOf(o.Conditions))
 }
 
 const autoscaler = `
@@ -165,7 +165,7 @@ func TestPods(t *testing.T) {
 
 // What people are told of are transitions: once, however often it is reported.
 func TestEventsTellOfTransitions(t *testing.T) {
-	c := catalogOf(t, reader{}, viewOf(t, nodeOf("n1", h100, 8, ""), deployment("a", "x", 2, onH100)))
+	c := catalogOf(t, reader{}, viewOf(t, nodeOf("n1", h100, 8, ""), deployment("a", "x", 2, onH100+", found: Doubt")))
 	tell := func(conditions ...planner.Condition) []string {
 		e := entryOf(c)
 		e.Decision.Plans[0].Conditions = conditions
@@ -184,7 +184,7 @@ func TestEventsTellOfTransitions(t *testing.T) {
 	unmet := planner.Condition{Type: planner.DemandUnmet, Message: "1 request/s"}
 	assert.Equal(t, []string{
 		"Warning DemandUnmet: 1 request/s",
-		"Warning SLOMissing: no SLO is known: only stability limits a replica",
+		"Warning Doubt: by the reader",
 	}, tell(unmet, planner.Condition{Type: planner.Waiting, Message: "in the normal course"}))
 	unmet.Message = "2 requests/s"
 	assert.Empty(t, tell(unmet), "the same in other numbers")
@@ -195,7 +195,7 @@ func TestEventsTellOfTransitions(t *testing.T) {
 func TestEventsAreBounded(t *testing.T) {
 	var objects []string
 	for i := range mostEvents + 20 {
-		objects = append(objects, deployment("a", fmt.Sprintf("x%d", i), 1, onH100))
+		objects = append(objects, deployment("a", fmt.Sprintf("x%d", i), 1, onH100+", found: Doubt"))
 	}
 	c := catalogOf(t, reader{}, viewOf(t, append(objects, nodeOf("n1", h100, 8, ""))...))
 	for _, want := range []int{mostEvents, 20, 0} {

@@ -84,6 +84,9 @@ func (reader) Read(v resource.View) ([]resource.Workload, []resource.Skipped) {
 			target := resource.ReferenceTo(object)
 			target.Name = labels["test"]
 			w := resource.Workload{Object: resource.ReferenceTo(object), Mode: resource.Mode(labels["mode"])}
+			if found := labels["found"]; found != "" {
+				w.Conditions = []resource.Condition{{Type: found, Status: resource.True, Reason: found, Message: "by the reader"}}
+			}
 			w.Namespace, w.Name, w.Model = object.GetNamespace(), object.GetName(), "m"
 			w.Declared = []resource.Variant{{
 				Variant: planner.Variant{Name: "v", CurrentReplicas: int(n), DevicesPerReplica: 2, Capacity: 1},

@@ -48,7 +48,7 @@ func (a *annotations) of(v resource.View, r resource.Reference, variant bool) *a
 	}
 	ours := make(map[string]string)
 	for name, value := range object.GetAnnotations() {
-		if short, ok := strings.CutPrefix(name, resource.AnnotationDomain); ok && !readElsewhere(name) {
+		if short, ok := strings.CutPrefix(name, resource.AnnotationDomain); ok && name != resource.WorkloadAnnotation {
 			ours[short] = value
 		}
 	}
@@ -65,10 +65,6 @@ func (a *annotations) of(v resource.View, r resource.Reference, variant bool) *a
 	}
 	a.now[key] = read
 	return read
-}
-
-func readElsewhere(name string) bool {
-	return name == resource.WorkloadAnnotation || name == resource.StatusAnnotation
 }
 
 func readAnnotations(values map[string]string, variant bool) *annotated {

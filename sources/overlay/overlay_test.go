@@ -137,7 +137,6 @@ metadata:
   name: chat-h100
   annotations:
     poolwright.dev/workload: chat
-    poolwright.dev/status: '{}'
     poolwright.dev/model: "405"
     poolwright.dev/mode: dry-run
     poolwright.dev/priority: "2"
