@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -48,10 +47,10 @@ func BenchmarkFleet(b *testing.B) {
 	v := viewOf(b, large(b, 2000, 12_000)...)
 	c := &Catalog{config: Config{Readers: []resource.Reader{plain.Reader{}}}}
 	o := overlayOf(b, fast)
-	s := c.snapshot(v, o, time.Now())
+	s := c.snapshot(v, o)
 	require.Len(b, s.Fleet.Workloads, 2000)
 	for b.Loop() {
-		s = c.snapshot(v, o, time.Now())
+		s = c.snapshot(v, o)
 	}
 	b.ReportMetric(float64(len(s.Fleet.Pools)), "pools")
 }

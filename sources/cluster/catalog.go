@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"sync/atomic"
-	"time"
 
 	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/internal/resource"
@@ -49,7 +48,7 @@ func (c *Catalog) Fleet(context.Context) (planner.Fleet, []planner.Pause, error)
 	}
 	o := c.config.Overlay()
 	if last := c.latest.Load(); last == nil || last.view.version != v.version || last.overlay != o {
-		c.latest.Store(c.snapshot(v, o, time.Now()))
+		c.latest.Store(c.snapshot(v, o))
 	}
 	s := c.latest.Load()
 	return s.Fleet, s.pauses, nil

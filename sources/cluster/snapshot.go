@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"slices"
-	"time"
 
 	"github.com/poolwright/poolwright/internal/resource"
 	"github.com/poolwright/poolwright/optimizer"
@@ -47,7 +46,7 @@ type seen struct {
 }
 
 // snapshot makes the fleet of a view.
-func (c *Catalog) snapshot(v *View, o *overlay.Overlay, now time.Time) *snapshot {
+func (c *Catalog) snapshot(v *View, o *overlay.Overlay) *snapshot {
 	s := &snapshot{view: v, overlay: o, of: make(map[string]int), namespaces: make(map[string]bool), counted: make(map[*pod]int)}
 	declared, reader := s.declared(c.config.Readers)
 	x := newIndex(v)

@@ -271,7 +271,7 @@ func TestIncident14NoNodeOfAnAccelerator(t *testing.T) {
 func TestCapacityInSomeNamespaces(t *testing.T) {
 	v := viewOf(t, nodeOf("n1", h100, 8, ""), nodeOf("n2", h100, 4, ""), deployment("a", "x", 1, onH100), podOf("a", "x-1", "r-a-x", "n1", "ready"))
 	c := &Catalog{config: Config{Readers: []resource.Reader{reader{}}}, partial: true}
-	s := c.snapshot(v, overlayOf(t, ""), time.Now())
+	s := c.snapshot(v, overlayOf(t, ""))
 	assert.Equal(t, map[string]int{h100: 2}, pools(s))
 	assert.Contains(t, conditionsOf(t, s, "a/x")[overlay.PoolCapacityUnknown], "some namespaces")
 }

@@ -51,7 +51,7 @@ func viewOf(t testing.TB, texts ...string) *View {
 func snapshotOf(t testing.TB, v *View, config string) *snapshot {
 	t.Helper()
 	c := &Catalog{config: Config{Readers: []resource.Reader{reader{}}}}
-	return c.snapshot(v, overlayOf(t, config), time.Now())
+	return c.snapshot(v, overlayOf(t, config))
 }
 
 func overlayOf(t testing.TB, config string) *overlay.Overlay {
