@@ -11,9 +11,6 @@ import (
 	"github.com/poolwright/poolwright/planner"
 )
 
-// WeightsAnnotation lets the weights of a route be written, where it is "true".
-const WeightsAnnotation = "poolwright.dev/weights"
-
 // Kinds of the Gateway API, and of the backends of its routes.
 var (
 	routeKind   = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}
