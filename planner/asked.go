@@ -2,8 +2,11 @@ package planner
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 
+	"github.com/poolwright/poolwright/policy/hpa"
 	"github.com/poolwright/poolwright/policy/kthena"
 	"github.com/poolwright/poolwright/queueing"
 )
@@ -11,8 +14,9 @@ import (
 // asksMetrics tells whether the metrics of its policy decide how many replicas a workload
 // has: nothing says what any of its variants sustains.
 func (c *cycle) asksMetrics(w *Workload) bool {
-	k := c.policy(w).Kthena
-	return k != nil && len(k.Metrics) > 0 && !slices.ContainsFunc(w.Variants, func(v Variant) bool { return !v.unknown() })
+	p := c.policy(w)
+	metrics := p.Kthena != nil && len(p.Kthena.Metrics) > 0 || p.HPA != nil && len(p.HPA.Metrics) > 0
+	return metrics && !slices.ContainsFunc(w.Variants, func(v Variant) bool { return !v.unknown() })
 }
 
 // askMetrics puts the replicas that metrics ask for in the place of a rate of arrivals:
@@ -22,10 +26,10 @@ func (c *cycle) askMetrics(i int) {
 	w, s := &c.fleet.Workloads[i], &c.seen[i]
 	arrive := s.known && s.rate > 0 || s.waiting > 0
 	s.known, s.complete, s.rate, s.waiting = false, false, 0, 0
-	n, why, known := kthena.Recommend(c.metricsInput(w))
+	n, why, known := c.recommended(w)
 	switch {
 	case known:
-		s.reason = "kthena: " + why.Text()
+		s.reason = why
 	case w.total() == 0 && arrive:
 		n, s.reason = 1, "requests arrive, and there is no replica to measure"
 	default:
@@ -40,39 +44,112 @@ func (c *cycle) askMetrics(i int) {
 	c.step(w.QualifiedName(), fmt.Sprintf("%d replicas", w.total()), fmt.Sprintf("%d replicas", n), s.reason)
 }
 
-// metricsInput is what the policy of a workload has to go by, for all variants together:
-// replicas of a variant that was not observed have no value.
-func (c *cycle) metricsInput(w *Workload) (*kthena.Config, kthena.Input) {
-	config := *c.policy(w).Kthena
-	config.MinReplicas, config.MaxReplicas = w.MinReplicas, kthena.MostReplicas
-	in := kthena.Input{Now: c.snapshot.Now, Replicas: w.total(), Readings: make([]kthena.Reading, len(config.Metrics))}
-	least, most, limited := 0, 0, true
+// recommended are the replicas of all variants together that the metrics of the policy ask
+// for, and why; false where too little is known.
+func (c *cycle) recommended(w *Workload) (n int, why string, known bool) {
+	p := c.policy(w)
+	least, most := w.bounds()
+	if p.Kthena != nil {
+		config := *p.Kthena
+		config.MinReplicas, config.MaxReplicas = least, most
+		n, reason, known := kthena.Recommend(&config, c.kthenaInput(w, config.Metrics))
+		return n, "kthena: " + reason.Text(), known
+	}
+	config := *p.HPA
+	config.MinReplicas, config.MaxReplicas = saturated(least), saturated(most)
+	asked, by, known := hpa.Recommend(&config, c.hpaInput(w, config.Metrics))
+	if by == "" {
+		return int(asked), "hpa: bounds ask for it", known
+	}
+	return int(asked), "hpa: " + by + " asks for most", known
+}
+
+// bounds are those of all variants together.
+func (w *Workload) bounds() (least, most int) {
+	limited := true
 	for j := range w.Variants {
 		v := &w.Variants[j]
-		in.Unready += v.CurrentReplicas - v.ready()
 		least += v.MinReplicas
 		most += v.MaxReplicas.Value
 		limited = limited && v.MaxReplicas.Limited
-		seen := c.metricsOf(w, v.Name)
-		for m := range config.Metrics {
-			k := slices.IndexFunc(seen, func(of MetricValues) bool { return of.Name == config.Metrics[m].Name })
-			if k < 0 {
-				in.Readings[m].Missing += v.ready()
-				continue
-			}
-			in.Readings[m].Values = append(in.Readings[m].Values, seen[k].Values...)
-			in.Readings[m].Missing += seen[k].Missing
-		}
 	}
-	config.MinReplicas = max(config.MinReplicas, least)
-	if limited {
-		config.MaxReplicas = most
+	least = max(least, w.MinReplicas)
+	if !limited {
+		most = kthena.MostReplicas
 	}
 	if w.MaxReplicas.Limited {
-		config.MaxReplicas = min(config.MaxReplicas, w.MaxReplicas.Value)
+		most = min(most, w.MaxReplicas.Value)
 	}
-	config.MaxReplicas = max(config.MaxReplicas, config.MinReplicas)
-	return &config, in
+	return least, max(most, least)
+}
+
+// readings are what was measured of a metric on all variants, and the number of ready
+// replicas that have no value: none has that is not observed.
+func (c *cycle) readings(w *Workload, metric string) (values []float64, missing int) {
+	for j := range w.Variants {
+		v := &w.Variants[j]
+		seen := c.metricsOf(w, v.Name)
+		k := slices.IndexFunc(seen, func(of MetricValues) bool { return of.Name == metric })
+		if k < 0 {
+			missing += v.ready()
+			continue
+		}
+		values = append(values, seen[k].Values...)
+		missing += seen[k].Missing
+	}
+	return values, missing
+}
+
+// unready is the number of replicas that start.
+func (w *Workload) unready() int {
+	n := 0
+	for j := range w.Variants {
+		n += w.Variants[j].CurrentReplicas - w.Variants[j].ready()
+	}
+	return n
+}
+
+// kthenaInput is what a policy of Kthena has to go by.
+func (c *cycle) kthenaInput(w *Workload, metrics []kthena.Metric) kthena.Input {
+	in := kthena.Input{Now: c.snapshot.Now, Replicas: w.total(), Unready: w.unready(), Readings: make([]kthena.Reading, len(metrics))}
+	for m := range metrics {
+		in.Readings[m].Values, in.Readings[m].Missing = c.readings(w, metrics[m].Name)
+	}
+	return in
+}
+
+// hpaInput is what a HorizontalPodAutoscaler has to go by. Which of its pods has which value
+// does not matter to it. Replicas that start are pending pods.
+func (c *cycle) hpaInput(w *Workload, metrics []hpa.Metric) hpa.Input {
+	total, starting := w.total(), w.unready()
+	in := hpa.Input{Now: c.snapshot.Now, Replicas: saturated(total), Observed: saturated(total)}
+	for n := range total {
+		pod := hpa.Pod{Name: strconv.Itoa(n), Ready: hpa.Ready}
+		if n >= total-starting {
+			pod.Phase, pod.Ready = hpa.Pending, hpa.NotReady
+		}
+		in.Pods = append(in.Pods, pod)
+	}
+	for _, m := range metrics {
+		reading := hpa.Reading{Problem: "only metrics of pods are observed"}
+		if m.Source == hpa.PodsMetric {
+			reading.Problem = ""
+			values, _ := c.readings(w, m.Name)
+			for n, value := range values {
+				reading.Samples = append(reading.Samples, hpa.Sample{Pod: strconv.Itoa(n), Time: c.snapshot.Now, Value: thousandths(value)})
+			}
+		}
+		in.Readings = append(in.Readings, reading)
+	}
+	return in
+}
+
+// thousandths is a value as Kubernetes has it.
+func thousandths(value float64) int64 {
+	if value >= math.MaxInt64/1000 {
+		return math.MaxInt64
+	}
+	return int64(math.Round(1000 * value))
 }
 
 // metricsOf are those that were observed of a variant.

@@ -47,7 +47,7 @@ const (
 	// ExternalChange: somebody else changed replicas; they are held for one cycle.
 	ExternalChange ConditionType = "ExternalChange"
 	// ProfileMissing: a variant has neither profile nor capacity, and is not scaled; or none
-	// has, and the metrics of a policy of Kthena decide.
+	// has, and the metrics of the policy decide.
 	ProfileMissing ConditionType = "ProfileMissing"
 	// ProfileDoubtful: replicas do for long what their profile can't explain.
 	ProfileDoubtful ConditionType = "ProfileDoubtful"

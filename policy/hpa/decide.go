@@ -47,6 +47,18 @@ func Decide(c *Config, h History, in Input) (Decision, History) {
 	return c.normalize(d, h, in.Now, in.Replicas)
 }
 
+// Recommend returns the replicas that metrics ask for, within bounds and before anything
+// holds them back, and by which metric; false where too little is known. [Permit] holds them
+// back later.
+func Recommend(c *Config, in Input) (replicas int32, by string, known bool) {
+	d, _, decided := c.begin(History{}, in.Now, in.Replicas)
+	if decided {
+		return d.Replicas, "", d.Replicas != in.Replicas
+	}
+	asked := combine(c.proposals(&in), in.Replicas)
+	return max(c.MinReplicas, min(asked.Replicas, c.MaxReplicas)), asked.by.Metric.Name, !asked.hold
+}
+
 // Permit is Decide for replicas that something else than metrics asks for: a plan.
 func Permit(c *Config, h History, now time.Time, current, wanted int32) (Decision, History) {
 	d, h, decided := c.begin(h, now, current)
