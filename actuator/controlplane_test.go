@@ -146,10 +146,11 @@ func TestRealAPIServer(t *testing.T) {
 	w.apply(fmt.Sprintf(deploymentOfNothing, "chat") + kinds)
 	t.Run("kinds", w.kinds)
 	t.Run("dry run", w.dryRun)
-	t.Run("incident 12: somebody scales by hand", w.byHand)
-	t.Run("incident 30: two installations", w.twoInstallations)
+	t.Run("Incident12SomebodyScalesByHand", w.byHand)
+	t.Run("Incident30TwoInstallations", w.twoInstallations)
 	t.Run("a writer that conflicts", w.conflicts)
 	t.Run("rights", w.rights)
+	t.Run("the roles that are shipped", w.roles)
 	t.Run("a kind that gets a scale subresource", w.upgrade)
 	t.Run("status and events", w.publish)
 	t.Run("the API server is away", w.away)
@@ -319,6 +320,42 @@ func (w *world) rights(t *testing.T) {
 	}, patience, 50*time.Millisecond)
 	_, object := w.target("apps/v1", "Deployment", "guarded")
 	require.EqualValues(t, 5, replicasOf(t, object), "the rule that the error names is enough")
+}
+
+// roles: what deploy/kubernetes/rbac.yaml grants is enough, and no more than that.
+func (w *world) roles(t *testing.T) {
+	w = w.on(t)
+	w.kubectl("apply", "-f", filepath.Join("..", "deploy", "kubernetes", "rbac.yaml"))
+	account, err := w.ServiceAccount(t.Context(), "poolwright", "poolwright")
+	require.NoError(t, err)
+	client := w.clientOf(account)
+	w.apply(fmt.Sprintf(deploymentOfNothing, "granted") + kinds)
+	for _, kind := range [][3]string{
+		{"apps/v1", "Deployment", "granted"}, {"apps/v1", "StatefulSet", "chat"},
+		{"inference.llmaz.io/v1alpha1", "Playground", "chat"}, {"workload.serving.volcano.sh/v1alpha1", "ModelServing", "chat"},
+	} {
+		target, object := w.target(kind[0], kind[1], kind[2])
+		from := int(replicasOf(t, object))
+		a := actuator.New(actuator.Config{Client: client, Targets: targets{"h100": target}})
+		require.NoError(t, a.Apply(t.Context(), []planner.Change{change("h100", from, from+1)})[0], kind[1])
+		_, object = w.target(kind[0], kind[1], kind[2])
+		require.EqualValues(t, from+1, replicasOf(t, object), kind[1])
+		require.NoError(t, a.Publish(t.Context(), nil, []resource.Event{{Object: target.Object, Reason: "Scaled", Message: "x"}}))
+	}
+	for _, kind := range []string{"Playground", "ModelServing"} {
+		apiVersion := map[string]string{"Playground": "inference.llmaz.io/v1alpha1", "ModelServing": "workload.serving.volcano.sh/v1alpha1"}[kind]
+		target, object := w.target(apiVersion, kind, "chat")
+		status := resource.Patch{
+			Object: target.Object, ResourceVersion: object.GetResourceVersion(), Subresource: "status",
+			Merge: map[string]any{"status": map[string]any{"replicas": 1}},
+		}
+		a := actuator.New(actuator.Config{Client: client})
+		require.NoError(t, a.Publish(t.Context(), []resource.Patch{status}, nil), kind)
+	}
+	deployments := client.Typed.AppsV1().Deployments("team")
+	_, err = deployments.Patch(t.Context(), "granted", "application/merge-patch+json", []byte(`{"spec":{"paused":false}}`), metav1.PatchOptions{})
+	require.True(t, apierrors.IsForbidden(err), "%v", err)
+	require.True(t, apierrors.IsForbidden(deployments.Delete(t.Context(), "granted", metav1.DeleteOptions{})))
 }
 
 // upgrade: a release of Kthena gives ModelServings a scale subresource.

@@ -2,7 +2,6 @@ package app
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"os"
 	"slices"
@@ -27,7 +26,7 @@ func role(t *testing.T, name string) rbacv1.ClusterRole {
 	for {
 		var r rbacv1.ClusterRole
 		err := decoder.Decode(&r)
-		require.False(t, errors.Is(err, io.EOF), "there is no ClusterRole %s", name)
+		require.NotErrorIs(t, err, io.EOF, "there is no ClusterRole %s", name)
 		require.NoError(t, err)
 		if r.Kind == "ClusterRole" && r.Name == name {
 			return r

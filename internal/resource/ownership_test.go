@@ -1,6 +1,7 @@
 package resource_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -253,4 +254,37 @@ metadata:
 			require.Equal(t, resource.Apply, target.EffectiveMode())
 		})
 	}
+}
+
+// Whatever objects say, reading them ends, and twice in the same.
+func FuzzOwnership(f *testing.F) {
+	for _, kind := range []string{"HorizontalPodAutoscaler", "ScaledObject", "AutoscalingPolicyBinding"} {
+		f.Add(kind, []byte(`{"scaleTargetRef": {"kind": "StatefulSet", "name": "chat"}, "triggers": [{"type": "external", "metadata": {"scalerAddress": "a:1"}}],
+			"heterogeneousTarget": {"params": [{"target": {"targetRef": {"name": "chat"}}}, 1]}}`))
+	}
+	f.Add("HTTPRoute", []byte(`{"rules": [{"backendRefs": [{"name": "h100"}, {"name": "a100"}]}, 2, {"backendRefs": 3}]}`))
+	groups := map[string]string{
+		"HorizontalPodAutoscaler": "autoscaling/v2", "ScaledObject": "keda.sh/v1alpha1", "HTTPRoute": "gateway.networking.k8s.io/v1",
+		"AutoscalingPolicyBinding": "workload.serving.volcano.sh/v1alpha1",
+	}
+	f.Fuzz(func(t *testing.T, kind string, spec []byte) {
+		var s any
+		if groups[kind] == "" || json.Unmarshal(spec, &s) != nil {
+			return
+		}
+		object, err := json.Marshal(map[string]any{
+			"apiVersion": groups[kind], "kind": kind, "spec": s,
+			"metadata": map[string]any{"namespace": "team", "name": "x", "annotations": map[string]string{resource.WeightsAnnotation: "true"}},
+		})
+		require.NoError(t, err)
+		v := resourcetest.New(t, family, routed, string(object))
+		self := resource.Self{ScalerHosts: []string{"a"}}
+		set := reference("apps/v1", "StatefulSet", "chat")
+		require.Equal(t, resource.NewOwnership(v, self).Owners(set, set), resource.NewOwnership(v, self).Owners(set, set))
+		w, o := ready(1, 2, 3)
+		for _, p := range resource.RoutePatches(v, w, o) {
+			v.Apply(t, p)
+		}
+		require.Empty(t, resource.RoutePatches(v, w, o))
+	})
 }
