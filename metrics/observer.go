@@ -22,11 +22,8 @@ type Observer struct {
 	// client is nil where there is no Prometheus, and scraper where nobody knows pods.
 	client  *client
 	scraper *scraper
-	// worked is when work was asked for last, and works how often. What it said of the
-	// lengths of requests, by workload, holds until it is asked for again.
-	worked  time.Time
-	works   int
-	lengths map[string]lengths
+	// asked is when Prometheus was asked for work, and scraped when pods were.
+	asked, scraped clock
 }
 
 // Report says how a cycle's queries went.
@@ -83,22 +80,18 @@ func New(c Config, lookup Lookup, pods Pods, report func(Report)) (*Observer, er
 func (o *Observer) Observe(ctx context.Context, fleet planner.Fleet) ([]planner.Observation, error) {
 	c := o.newCycle(&fleet)
 	began := time.Now()
-	c.work = o.worked.IsZero() || began.Sub(o.worked) >= o.config.Window
-	c.variation = c.work && o.works%variationWindows == 0
-	c.last, c.lengths = o.lengths, o.lengths
+	c.asking, c.scraping = o.asked.turn(began, o.config.Window), o.scraped.turn(began, o.config.Window)
 	o.ask(ctx, c)
 	report := Report{Queries: len(c.queries), Pods: c.scraped, Duration: time.Since(began), Warnings: c.warnings}
 	failed := c.take(&report)
-	if c.work {
-		o.worked, c.lengths = began, make(map[string]lengths)
-		o.works++
-	}
 	o.report(report)
 	if len(failed) > 0 && len(failed) == len(c.queries) && c.scraped == 0 {
 		return nil, errors.Join(failed...)
 	}
 	observations := c.observations()
-	o.lengths = c.lengths
+	o.asked.end(c.asking, began, false)
+	// What pods did is not known before they have answered twice.
+	o.scraped.end(c.scraping, began, true)
 	return observations, nil
 }
 
@@ -129,11 +122,9 @@ type cycle struct {
 	// nothing was. Pods are those that were asked themselves.
 	reported, gateways []*reported
 	pods               [][]podReport
-	// work and variation are asked for in this cycle. Lengths are by workload, those last
-	// known and those that hold now.
-	work, variation bool
-	last, lengths   map[string]lengths
-	queries         []query
+	// asking and scraping are what Prometheus and pods are asked for.
+	asking, scraping *turn
+	queries          []query
 	// warnings are of series that are not valid. Scraped is the number of pods that were
 	// asked, failures say which did not answer.
 	warnings []string
@@ -201,8 +192,8 @@ func (c *cycle) ask(ctx context.Context) {
 	for i := range c.groups {
 		g := &c.groups[i]
 		c.queries = append(c.queries, query{group: g, what: "demand", text: g.demandQuery()})
-		if c.work && len(g.engine.work) > 0 {
-			c.queries = append(c.queries, query{group: g, what: "work", text: g.workQuery(c.variation)})
+		if c.asking.work && len(g.engine.work) > 0 {
+			c.queries = append(c.queries, query{group: g, what: "work", text: g.workQuery(c.asking.variation)})
 		}
 	}
 	var group errgroup.Group
@@ -251,17 +242,28 @@ func (c *cycle) observeEngine(o *planner.Observation, i int) {
 			o.Waiting = measured
 		}
 	}
-	if c.work {
-		o.Variants = s.variants(queueing.Seconds(c.config.Window.Seconds()))
+	t := c.asking
+	if c.series[i].Scrape != nil {
+		t = c.scraping
+	}
+	s.observeWork(o, e, t, queueing.Seconds(c.config.Window.Seconds()))
+	s.observeMetrics(o, c.metricsOf(i))
+}
+
+// observeWork measures what replicas do, where it is their turn; the lengths of requests
+// hold until the next.
+func (s *scope) observeWork(o *planner.Observation, e *engine, t *turn, window queueing.Seconds) {
+	if t.work {
+		o.Variants = s.variants(window)
 		measured := s.lengths(e)
-		if last := c.last[o.Workload]; !c.variation {
+		if last := t.last[o.Workload]; !t.variation {
 			measured.inputSCV, measured.outputSCV = last.inputSCV, last.outputSCV
 		}
-		c.lengths[o.Workload] = measured
+		t.lengths[o.Workload] = measured
+		t.measured = t.measured || measured.known()
 	}
-	known := c.lengths[o.Workload]
+	known := t.lengths[o.Workload]
 	known.into(o)
-	s.observeMetrics(o, c.metricsOf(i))
 }
 
 // requestsOf is the rate of requests of an engine that counts their tokens only.

@@ -98,7 +98,7 @@ func (s *scraper) list(c *cycle, now time.Time) []scrape {
 			all = append(all, scrape{
 				workload: i, variant: c.variantOf(i, pod.Variant), pod: pod, url: how.url(pod.Address),
 				engine: e, names: names, wanted: wanted, history: s.histories[key],
-				variation: c.variation && !declaresLengths(&c.fleet.Workloads[i]),
+				variation: c.scraping.variation && !declaresLengths(&c.fleet.Workloads[i]),
 			})
 		}
 	}

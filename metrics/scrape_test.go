@@ -277,6 +277,7 @@ func TestWorkOfPods(t *testing.T) {
 		for range 12 {
 			all = append(all, k.cycle())
 		}
+		assert.Equal(t, planner.Fresh, all[1].InputTokens.State, "as soon as a pod has answered twice")
 		seen := 0
 		for _, o := range all[4:] {
 			for _, v := range o.Variants {
