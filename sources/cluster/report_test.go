@@ -19,7 +19,7 @@ import (
 func catalogOf(t testing.TB, r resource.Reader, v *View) *Catalog {
 	t.Helper()
 	c := &Catalog{config: Config{Readers: []resource.Reader{r}}}
-	c.latest.Store(c.snapshot(v, overlayOf(t, "replicas: [{profile: {alphaMs: 10}, maxBatch: 8}]")))
+	c.latest.Store(c.snapshot(v, overlayOf(t, "")))
 	return c
 }
 
