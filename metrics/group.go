@@ -88,7 +88,9 @@ func (c *cycle) members(e *engine) []member {
 		case e.name == s.Engine && s.Scrape == nil:
 			m := newMember(w, i, s.Selector, s.ModelLabel, e.modelLabel)
 			for j := range w.Variants {
-				m.targets = append(m.targets, w.Variants[j].ScaleTarget.Name)
+				v := &w.Variants[j]
+				m.targets = append(m.targets, v.ScaleTarget.Name)
+				m.unnamed = m.unnamed || v.ScaleTarget.Name == "" && mayRun(v)
 			}
 			members = append(members, m)
 		}
@@ -217,12 +219,23 @@ func (g *group) of(workload int) *reported {
 	return g.reported[workload]
 }
 
+// mayRun tells whether a variant has replicas or may get some.
+func mayRun(v *planner.Variant) bool {
+	return v.CurrentReplicas+v.LeavingReplicas > 0 || !v.MaxReplicas.Limited || v.MaxReplicas.Value > 0
+}
+
 // variant finds the variant of a replica: the only one, the one whose labels it has, or
 // the one whose scale target begins its name. It is -1 if there is none.
 func (g *group) variant(m *member, name string, series map[string]string) int {
 	w := &g.fleet.Workloads[m.workload]
-	if len(w.Variants) == 1 {
-		return 0
+	only, running := 0, 0
+	for j := range w.Variants {
+		if mayRun(&w.Variants[j]) {
+			only, running = j, running+1
+		}
+	}
+	if running == 1 {
+		return only
 	}
 	declared := g.series[m.workload].Variants
 	targets := slices.Clone(m.targets)

@@ -24,6 +24,8 @@ type member struct {
 	// targets are the names of the scale targets of its variants; a gateway's replicas
 	// are of none.
 	targets []string
+	// unnamed: some of its variants have none, so that others may be its replicas.
+	unnamed bool
 }
 
 // labelSet has the members that are found by the values of the same labels.
@@ -94,7 +96,7 @@ func (x *index) byTarget(found []int, replica string) []int {
 	longest, named := 0, true
 	for _, k := range found {
 		targets := x.members[k].targets
-		named = named && len(targets) > 0 && !slices.Contains(targets, "")
+		named = named && len(targets) > 0 && !x.members[k].unnamed
 		_, n := longestTarget(targets, replica)
 		if n > longest {
 			best, longest = best[:0], n

@@ -11,10 +11,10 @@ func TestOwners(t *testing.T) {
 		{labels: Labels{"namespace": "a", "model_name": "m"}},
 		{labels: Labels{"namespace": "a", "model_name": "m", "app": "x"}},
 		{labels: Labels{"namespace": "b", "model_name": "m"}, targets: []string{"llama", "llama-big"}},
-		{labels: Labels{"namespace": "b", "pool": "p"}, targets: []string{"llama-bigger", ""}},
+		{labels: Labels{"namespace": "b", "pool": "p"}, targets: []string{"llama-bigger", ""}, unnamed: true},
 		{labels: Labels{"namespace": "c", "model_name": ""}},
 		{labels: Labels{"namespace": "d"}, targets: []string{"x"}},
-		{labels: Labels{"namespace": "d"}, targets: []string{"y"}},
+		{labels: Labels{"namespace": "d"}, targets: []string{"y", ""}},
 	})
 	for _, test := range []struct {
 		name    string

@@ -274,6 +274,11 @@ func TestIncident18TrafficIsCreditedOnce(t *testing.T) {
 	assert.Equal(t, 5.0, got[1].Running.Value)
 	fleet.Workloads[0].Variants[0].ScaleTarget.Name = "big"
 	fleet.Workloads[1].Variants[0].ScaleTarget.Name = "big-small"
+	// A variant that may have no replicas needs none, and is not what the others' are.
+	for i := range fleet.Workloads {
+		elsewhere := planner.Variant{Name: "elsewhere", MaxReplicas: optimizer.Bound{Limited: true}}
+		fleet.Workloads[i].Variants = append([]planner.Variant{elsewhere}, fleet.Workloads[i].Variants...)
+	}
 	until(t, c, fleet,
 		func(o *planner.Observation) bool { return about(o.CompletionRate, 8) },
 		func(o *planner.Observation) bool { return about(o.CompletionRate, 4) })
@@ -327,6 +332,7 @@ func TestVariantsOfAWorkloadAreToldApart(t *testing.T) {
 	fleet.Workloads[0].Variants = []planner.Variant{
 		{Name: "a", CurrentReplicas: 2, ScaleTarget: target("big"), Replica: &queueing.Replica{}},
 		{Name: "b", CurrentReplicas: 1, ScaleTarget: target("big-small"), Replica: &queueing.Replica{}},
+		{Name: "elsewhere", MaxReplicas: optimizer.Bound{Limited: true}},
 	}
 	check := func(c Config) {
 		t.Helper()
