@@ -268,13 +268,17 @@ func trtllmServe() engine {
 func inferenceGateway() engine {
 	total := []string{"inference_objective_request_total", "inference_model_request_total"}
 	errors := []string{"inference_objective_request_error_total", "inference_model_request_error_total"}
+	kthena := []string{"kthena_router_requests_total"}
 	return engine{
-		name: gateway, modelLabel: "model_name", present: slices.Concat(total, errors),
+		name: gateway, modelLabel: "model_name", present: slices.Concat(total, errors, kthena),
 		demand: []metric{
 			{quantity: arrivals, names: total, late: true},
+			// The router of Kthena counts all that it answers, and answers 404 where it finds no
+			// replica. What its clients did wrong, and what a rate limit refuses, is no demand.
+			{quantity: arrivals, names: kthena, late: true, only: matcher{"status_code", []string{"200", "404", "500", "502", "503", "504"}}},
 			// Requests that no replica could take are errors and not requests.
 			{quantity: rejections, names: errors, late: true, only: matcher{"error_code", []string{"ServiceUnavailable", "ResourceExhausted", "InferencePoolResourceExhausted"}}},
-			{quantity: waiting, names: []string{"inference_extension_flow_control_queue_size"}, late: true},
+			{quantity: waiting, names: []string{"inference_extension_flow_control_queue_size", "kthena_router_fairness_queue_size"}, late: true},
 			{quantity: requests, names: []string{"inference_objective_input_tokens_count", "inference_model_input_tokens_count"}, late: true},
 			{quantity: promptSum, names: []string{"inference_objective_input_tokens_sum", "inference_model_input_tokens_sum"}, late: true},
 			// Responses without a usage count are not in it.

@@ -387,6 +387,21 @@ func TestIncident27ArrivalsAreSeenWithoutReplicas(t *testing.T) {
 	assert.Equal(t, planner.Missing, got[0].Running.State)
 }
 
+// The router of Kthena names models by another label.
+func TestIncident27ArrivalsAreSeenByKthenasRouter(t *testing.T) {
+	t.Parallel()
+	p := prometheus(t)
+	p.start("routed", 0, func(seconds float64) string {
+		return line("kthena_router_requests_total", `model="m",path="/v1/chat/completions",status_code="404",error_type="proxy"`, 2*seconds) +
+			line("kthena_router_requests_total", `model="m",path="/v1/completions",status_code="200",error_type=""`, seconds) +
+			line("kthena_router_requests_total", `model="m",path="/v1/completions",status_code="429",error_type="rate_limit"`, 30*seconds) +
+			line("kthena_router_fairness_queue_size", `model="m",user_id="u"`, 4)
+	})
+	series := Series{Gateway: &Gateway{ModelLabel: "model"}}
+	got := until(t, p.config(series), fleetOf("routed", 0), func(o *planner.Observation) bool { return about(o.ArrivalRate, 3) })
+	assert.Equal(t, planner.Measurement{State: planner.Fresh, Value: 4}, got[0].Waiting)
+}
+
 func TestCounterThatAppearsWithItsFirstEvent(t *testing.T) {
 	t.Parallel()
 	p := prometheus(t)

@@ -74,7 +74,7 @@ func TestQueryLooksAtTheConfiguredSeries(t *testing.T) {
 	g := group{
 		engine: inferenceGateway(), by: []string{"namespace", "pod"}, selector: Labels{"cluster": `a"b`, "az": "1"}, window: time.Minute,
 	}
-	g.engine.present, g.engine.demand = g.engine.present[:1], g.engine.demand[:2]
+	g.engine.present, g.engine.demand = g.engine.present[:1], []metric{g.engine.demand[0], g.engine.demand[2]}
 	assert.Equal(t, `((label_replace(time() - max by (namespace, pod) (timestamp(inference_objective_request_total{az="1",cluster="a\"b"})), "poolwright_quantity", "age", "", "")`+
 		` or label_replace(max by (namespace, pod) (present_over_time(inference_objective_request_total{az="1",cluster="a\"b"}[5m])), "poolwright_quantity", "known", "", ""))`+
 		` or (label_replace(sum by (namespace, pod) (rate(inference_objective_request_total{az="1",cluster="a\"b"}[1m]) or rate(inference_model_request_total{az="1",cluster="a\"b"}[1m])), "poolwright_quantity", "arrivals", "", "")`+
