@@ -331,8 +331,10 @@ func (w *world) roles(t *testing.T) {
 	client := w.clientOf(account)
 	w.apply(fmt.Sprintf(deploymentOfNothing, "granted") + kinds)
 	for _, kind := range [][3]string{
-		{"apps/v1", "Deployment", "granted"}, {"apps/v1", "StatefulSet", "chat"},
-		{"inference.llmaz.io/v1alpha1", "Playground", "chat"}, {"workload.serving.volcano.sh/v1alpha1", "ModelServing", "chat"},
+		{"apps/v1", "Deployment", "granted"},
+		{"apps/v1", "StatefulSet", "chat"},
+		{"inference.llmaz.io/v1alpha1", "Playground", "chat"},
+		{"workload.serving.volcano.sh/v1alpha1", "ModelServing", "chat"},
 	} {
 		target, object := w.target(kind[0], kind[1], kind[2])
 		from := int(replicasOf(t, object))

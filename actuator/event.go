@@ -38,7 +38,7 @@ func (a *Actuator) Events(e *controller.Entry) []resource.Event {
 
 // carriedOut tells of a change by the mode of its target.
 func carriedOut(target *resource.Target, c *planner.Change) resource.Event {
-	reason, verb := "Scaled", "scaled"
+	reason, verb, series := "Scaled", "scaled", ""
 	switch target.EffectiveMode() {
 	case resource.Recommend:
 		reason, verb = "Recommended", "should be scaled"
@@ -46,8 +46,12 @@ func carriedOut(target *resource.Target, c *planner.Change) resource.Event {
 		reason, verb = "DryRun", "would be scaled"
 	case resource.Apply, resource.Off:
 	}
+	if reason != "Scaled" {
+		// It is the same every cycle as long as nobody follows, but for the numbers in its reason.
+		series = fmt.Sprintf("%s %d %d", &target.Object, c.From, c.To)
+	}
 	return resource.Event{
-		Object: target.Declared(), Reason: reason,
+		Object: target.Declared(), Reason: reason, Series: series,
 		Message: fmt.Sprintf("%s %s from %d to %d: %s", &target.Object, verb, c.From, c.To, c.Reason),
 	}
 }

@@ -45,6 +45,9 @@ type recorder struct {
 func key(e *resource.Event) resource.Event {
 	k := *e
 	k.Object.Generation = 0
+	if k.Series != "" {
+		k.Message = ""
+	}
 	return k
 }
 

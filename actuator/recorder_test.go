@@ -94,6 +94,19 @@ func TestTheSameEventIsCounted(t *testing.T) {
 	})
 }
 
+func TestAnEventOfASeriesIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, list := cluster(t)
+		for i := range 20 {
+			e := scaled(i)
+			e.Series = "from 2 to 5"
+			publish(t, a, e)
+			time.Sleep(15 * time.Second)
+		}
+		require.Len(t, list(), 1)
+	})
+}
+
 func TestEventsOfOneObjectAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, list := cluster(t)
@@ -183,8 +196,8 @@ func TestEventsOfACycle(t *testing.T) {
 		event   resource.Event
 	}{
 		"scaled":      {resource.Apply, nil, resource.Event{Reason: "Scaled", Message: "Deployment team/chat scaled from 2 to 5: more arrives"}},
-		"recommended": {resource.Recommend, nil, resource.Event{Reason: "Recommended", Message: "Deployment team/chat should be scaled from 2 to 5: more arrives"}},
-		"dry run":     {resource.DryRun, nil, resource.Event{Reason: "DryRun", Message: "Deployment team/chat would be scaled from 2 to 5: more arrives"}},
+		"recommended": {resource.Recommend, nil, resource.Event{Reason: "Recommended", Series: "Deployment team/chat 2 5", Message: "Deployment team/chat should be scaled from 2 to 5: more arrives"}},
+		"dry run":     {resource.DryRun, nil, resource.Event{Reason: "DryRun", Series: "Deployment team/chat 2 5", Message: "Deployment team/chat would be scaled from 2 to 5: more arrives"}},
 		"dropped": {resource.Apply, dropped, resource.Event{
 			Reason: "NotScaled", Warning: true, Message: "Deployment team/chat stays at 2 replicas instead of 5: it has 3 replicas now",
 		}},

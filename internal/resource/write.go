@@ -64,4 +64,7 @@ type Event struct {
 	Warning bool
 	// Reason is one word, Message a sentence.
 	Reason, Message string
+	// Series is the same for events that are told once and then counted, whatever their
+	// messages; empty = the message.
+	Series string
 }
