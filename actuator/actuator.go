@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"sync"
 	"time"
 
@@ -25,7 +26,7 @@ type Config struct {
 	// to be the same for all processes of an installation, and another one for each
 	// installation in a cluster.
 	FieldManager string
-	// Instance names the process in events; default "poolwright".
+	// Instance names the process in events; default the name of the host, which is the pod's.
 	Instance string
 	// Concurrency is the most requests at a time; default 32.
 	Concurrency int
@@ -55,7 +56,10 @@ func New(c Config) *Actuator {
 		c.FieldManager = resource.FieldManager
 	}
 	if c.Instance == "" {
-		c.Instance = "poolwright"
+		c.Instance, _ = os.Hostname()
+	}
+	if c.Instance == "" {
+		c.Instance = c.FieldManager
 	}
 	if c.Concurrency == 0 {
 		c.Concurrency = defaultConcurrency
