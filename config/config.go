@@ -84,7 +84,10 @@ func Read(data []byte) (Config, error) {
 func (c *Config) check(m *poolwrightv1.Config) message.Violations {
 	err := message.Config(&poolwrightv1.Config{Cluster: m.GetCluster(), Metrics: m.GetMetrics()})
 	if err == nil {
-		err = errors.Join(c.Cluster.Election.Validate(), c.Cluster.LLMD.Validate(), c.Metrics.Validate())
+		if m.GetMetrics().GetUrl() == "" && m.GetMetrics().GetScraping() == nil {
+			err = errors.New("metrics: url: there is none, and no scraping that does without")
+		}
+		err = errors.Join(err, c.Cluster.Election.Validate(), c.Cluster.LLMD.Validate(), c.Metrics.Validate())
 		return located(err)
 	}
 	var mistakes message.Violations
@@ -143,6 +146,11 @@ func metricsOf(m *poolwrightv1.Metrics) metrics.Config {
 		Window:           m.GetWindow().AsDuration(),
 		Selector:         m.GetSelector(),
 		ReplicaLabel:     m.GetReplicaLabel(),
+		Scraping: metrics.Scraping{
+			Timeout:          m.GetScraping().GetTimeout().AsDuration(),
+			Concurrency:      int(m.GetScraping().GetConcurrency()),
+			MaxResponseBytes: m.GetScraping().GetMaxResponseBytes(),
+		},
 	}
 }
 

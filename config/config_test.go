@@ -10,6 +10,7 @@ import (
 	"github.com/poolwright/poolwright/config"
 	"github.com/poolwright/poolwright/internal/election"
 	"github.com/poolwright/poolwright/internal/kube"
+	"github.com/poolwright/poolwright/metrics"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/sources/llmd"
 )
@@ -54,6 +55,7 @@ metrics:
   window: 30s
   selector: {cluster: east}
   replicaLabel: pod_name
+  scraping: {timeout: 1s, concurrency: 9, maxResponseBytes: 99}
 fleet:
   control: {cycle: 7s}
 `))
@@ -78,6 +80,7 @@ fleet:
 	require.Equal(t, 30*time.Second, c.Metrics.Window)
 	require.Equal(t, "east", c.Metrics.Selector["cluster"])
 	require.Equal(t, "pod_name", c.Metrics.ReplicaLabel)
+	require.Equal(t, metrics.Scraping{Timeout: time.Second, Concurrency: 9, MaxResponseBytes: 99}, c.Metrics.Scraping)
 	require.Equal(t, 7*time.Second, c.Cycle)
 }
 
@@ -100,9 +103,9 @@ func TestMistakes(t *testing.T) {
 			`cluster.burst: must be greater than or equal to 0 and less than or equal to 10000
 cluster.namespaces: repeated value must contain unique items
 cluster.namespaces[0]: does not match regex pattern ` + "`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`" + `
-metrics.url: must be at least 1 characters
 fleet.accelerators[0].name: must be at least 1 characters`,
 		},
+		"no metrics": {"metrics: {scrapeInterval: 5s}", "metrics.url: there is none, and no scraping that does without"},
 		"meaning": {
 			"cluster: {leaderElection: {leaseDuration: 1500ms}}\nmetrics: {url: prometheus, window: 1s}\nfleet: {objective: {relativeGap: -1}}",
 			`cluster.leaderElection.leaseDuration: 1.5s is not of whole seconds, as a Lease has them

@@ -20,7 +20,7 @@ func TestSettingsAreFollowed(t *testing.T) {
 	_, err = newSettings(file)
 	var input *InputError
 	require.ErrorAs(t, err, &input)
-	require.EqualError(t, err, file+": metrics.url: must be at least 1 characters")
+	require.EqualError(t, err, file+": metrics.url: there is none, and no scraping that does without")
 
 	write(valid)
 	s, err := newSettings(file)

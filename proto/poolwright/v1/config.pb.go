@@ -464,7 +464,8 @@ func (x *LeaderElection) GetRetryPeriod() *durationpb.Duration {
 // Metrics says where metrics are and how they are read.
 type Metrics struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// URL of Prometheus, or of anything that speaks its query API.
+	// URL of Prometheus, or of anything that speaks its query API. It may be left out where
+	// scraping is given: only what pods report themselves is known then.
 	Url string `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
 	// File with a token that is sent with every query. It is read anew each time.
 	BearerTokenFile string `protobuf:"bytes,2,opt,name=bearer_token_file,json=bearerTokenFile,proto3" json:"bearer_token_file,omitempty"`
@@ -486,7 +487,9 @@ type Metrics struct {
 	// Label values that all series have, such as that of the cluster.
 	Selector map[string]string `protobuf:"bytes,10,rep,name=selector,proto3" json:"selector,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Label that tells replicas apart; absent = "pod".
-	ReplicaLabel  string `protobuf:"bytes,11,opt,name=replica_label,json=replicaLabel,proto3" json:"replica_label,omitempty"`
+	ReplicaLabel string `protobuf:"bytes,11,opt,name=replica_label,json=replicaLabel,proto3" json:"replica_label,omitempty"`
+	// How pods are asked themselves, where a workload says so.
+	Scraping      *Scraping `protobuf:"bytes,12,opt,name=scraping,proto3" json:"scraping,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -598,6 +601,77 @@ func (x *Metrics) GetReplicaLabel() string {
 	return ""
 }
 
+func (x *Metrics) GetScraping() *Scraping {
+	if x != nil {
+		return x.Scraping
+	}
+	return nil
+}
+
+// How pods are asked for their metrics.
+type Scraping struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Time for one pod, at most that for a query; absent = 2 s.
+	Timeout *durationpb.Duration `protobuf:"bytes,1,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// Pods asked at once; absent = 64.
+	Concurrency int32 `protobuf:"varint,2,opt,name=concurrency,proto3" json:"concurrency,omitempty"`
+	// Longest answer of a pod in bytes; absent = 16 MiB.
+	MaxResponseBytes int64 `protobuf:"varint,3,opt,name=max_response_bytes,json=maxResponseBytes,proto3" json:"max_response_bytes,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *Scraping) Reset() {
+	*x = Scraping{}
+	mi := &file_poolwright_v1_config_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Scraping) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Scraping) ProtoMessage() {}
+
+func (x *Scraping) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_config_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Scraping.ProtoReflect.Descriptor instead.
+func (*Scraping) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_config_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Scraping) GetTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.Timeout
+	}
+	return nil
+}
+
+func (x *Scraping) GetConcurrency() int32 {
+	if x != nil {
+		return x.Concurrency
+	}
+	return 0
+}
+
+func (x *Scraping) GetMaxResponseBytes() int64 {
+	if x != nil {
+		return x.MaxResponseBytes
+	}
+	return 0
+}
+
 var File_poolwright_v1_config_proto protoreflect.FileDescriptor
 
 const file_poolwright_v1_config_proto_rawDesc = "" +
@@ -649,9 +723,9 @@ const file_poolwright_v1_config_proto_rawDesc = "" +
 	"\x0erenew_deadline\x18\x05 \x01(\v2\x19.google.protobuf.DurationB\r\xbaH\n" +
 	"\xaa\x01\a\"\x03\b\x90\x1c*\x00R\rrenewDeadline\x12K\n" +
 	"\fretry_period\x18\x06 \x01(\v2\x19.google.protobuf.DurationB\r\xbaH\n" +
-	"\xaa\x01\a\"\x03\b\x90\x1c*\x00R\vretryPeriod\"\xcf\x05\n" +
-	"\aMetrics\x12\x19\n" +
-	"\x03url\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x03url\x12*\n" +
+	"\xaa\x01\a\"\x03\b\x90\x1c*\x00R\vretryPeriod\"\xfb\x05\n" +
+	"\aMetrics\x12\x10\n" +
+	"\x03url\x18\x01 \x01(\tR\x03url\x12*\n" +
 	"\x11bearer_token_file\x18\x02 \x01(\tR\x0fbearerTokenFile\x12=\n" +
 	"\aheaders\x18\x03 \x03(\v2#.poolwright.v1.Metrics.HeadersEntryR\aheaders\x12\x17\n" +
 	"\aca_file\x18\x04 \x01(\tR\x06caFile\x12=\n" +
@@ -663,13 +737,19 @@ const file_poolwright_v1_config_proto_rawDesc = "" +
 	"\x06window\x18\t \x01(\v2\x19.google.protobuf.DurationB\b\xbaH\x05\xaa\x01\x02*\x00R\x06window\x12@\n" +
 	"\bselector\x18\n" +
 	" \x03(\v2$.poolwright.v1.Metrics.SelectorEntryR\bselector\x12#\n" +
-	"\rreplica_label\x18\v \x01(\tR\freplicaLabel\x1a:\n" +
+	"\rreplica_label\x18\v \x01(\tR\freplicaLabel\x123\n" +
+	"\bscraping\x18\f \x01(\v2\x17.poolwright.v1.ScrapingR\bscraping\x1a:\n" +
 	"\fHeadersEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a;\n" +
 	"\rSelectorEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01BCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xae\x01\n" +
+	"\bScraping\x12=\n" +
+	"\atimeout\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\b\xbaH\x05\xaa\x01\x02*\x00R\atimeout\x12,\n" +
+	"\vconcurrency\x18\x02 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\x90N(\x00R\vconcurrency\x125\n" +
+	"\x12max_response_bytes\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x10maxResponseBytesBCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
 
 var (
 	file_poolwright_v1_config_proto_rawDescOnce sync.Once
@@ -684,7 +764,7 @@ func file_poolwright_v1_config_proto_rawDescGZIP() []byte {
 }
 
 var file_poolwright_v1_config_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_poolwright_v1_config_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_poolwright_v1_config_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_poolwright_v1_config_proto_goTypes = []any{
 	(Cluster_Source)(0),         // 0: poolwright.v1.Cluster.Source
 	(*Config)(nil),              // 1: poolwright.v1.Config
@@ -692,32 +772,35 @@ var file_poolwright_v1_config_proto_goTypes = []any{
 	(*LLMDSettings)(nil),        // 3: poolwright.v1.LLMDSettings
 	(*LeaderElection)(nil),      // 4: poolwright.v1.LeaderElection
 	(*Metrics)(nil),             // 5: poolwright.v1.Metrics
-	nil,                         // 6: poolwright.v1.Metrics.HeadersEntry
-	nil,                         // 7: poolwright.v1.Metrics.SelectorEntry
-	(*Overlay)(nil),             // 8: poolwright.v1.Overlay
-	(*durationpb.Duration)(nil), // 9: google.protobuf.Duration
+	(*Scraping)(nil),            // 6: poolwright.v1.Scraping
+	nil,                         // 7: poolwright.v1.Metrics.HeadersEntry
+	nil,                         // 8: poolwright.v1.Metrics.SelectorEntry
+	(*Overlay)(nil),             // 9: poolwright.v1.Overlay
+	(*durationpb.Duration)(nil), // 10: google.protobuf.Duration
 }
 var file_poolwright_v1_config_proto_depIdxs = []int32{
 	2,  // 0: poolwright.v1.Config.cluster:type_name -> poolwright.v1.Cluster
 	5,  // 1: poolwright.v1.Config.metrics:type_name -> poolwright.v1.Metrics
-	8,  // 2: poolwright.v1.Config.fleet:type_name -> poolwright.v1.Overlay
+	9,  // 2: poolwright.v1.Config.fleet:type_name -> poolwright.v1.Overlay
 	0,  // 3: poolwright.v1.Cluster.sources:type_name -> poolwright.v1.Cluster.Source
 	4,  // 4: poolwright.v1.Cluster.leader_election:type_name -> poolwright.v1.LeaderElection
 	3,  // 5: poolwright.v1.Cluster.llmd:type_name -> poolwright.v1.LLMDSettings
-	9,  // 6: poolwright.v1.LeaderElection.lease_duration:type_name -> google.protobuf.Duration
-	9,  // 7: poolwright.v1.LeaderElection.renew_deadline:type_name -> google.protobuf.Duration
-	9,  // 8: poolwright.v1.LeaderElection.retry_period:type_name -> google.protobuf.Duration
-	6,  // 9: poolwright.v1.Metrics.headers:type_name -> poolwright.v1.Metrics.HeadersEntry
-	9,  // 10: poolwright.v1.Metrics.timeout:type_name -> google.protobuf.Duration
-	9,  // 11: poolwright.v1.Metrics.scrape_interval:type_name -> google.protobuf.Duration
-	9,  // 12: poolwright.v1.Metrics.stale_after:type_name -> google.protobuf.Duration
-	9,  // 13: poolwright.v1.Metrics.window:type_name -> google.protobuf.Duration
-	7,  // 14: poolwright.v1.Metrics.selector:type_name -> poolwright.v1.Metrics.SelectorEntry
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	10, // 6: poolwright.v1.LeaderElection.lease_duration:type_name -> google.protobuf.Duration
+	10, // 7: poolwright.v1.LeaderElection.renew_deadline:type_name -> google.protobuf.Duration
+	10, // 8: poolwright.v1.LeaderElection.retry_period:type_name -> google.protobuf.Duration
+	7,  // 9: poolwright.v1.Metrics.headers:type_name -> poolwright.v1.Metrics.HeadersEntry
+	10, // 10: poolwright.v1.Metrics.timeout:type_name -> google.protobuf.Duration
+	10, // 11: poolwright.v1.Metrics.scrape_interval:type_name -> google.protobuf.Duration
+	10, // 12: poolwright.v1.Metrics.stale_after:type_name -> google.protobuf.Duration
+	10, // 13: poolwright.v1.Metrics.window:type_name -> google.protobuf.Duration
+	8,  // 14: poolwright.v1.Metrics.selector:type_name -> poolwright.v1.Metrics.SelectorEntry
+	6,  // 15: poolwright.v1.Metrics.scraping:type_name -> poolwright.v1.Scraping
+	10, // 16: poolwright.v1.Scraping.timeout:type_name -> google.protobuf.Duration
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_config_proto_init() }
@@ -732,7 +815,7 @@ func file_poolwright_v1_config_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_poolwright_v1_config_proto_rawDesc), len(file_poolwright_v1_config_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
