@@ -48,11 +48,11 @@ func BenchmarkFleet(b *testing.B) {
 	c := &Catalog{config: Config{Readers: []resource.Reader{plain.Reader{}}}}
 	o := overlayOf(b, fast)
 	s := c.snapshot(v, o)
-	require.Len(b, s.Fleet.Workloads, 2000)
+	require.Len(b, s.fleet.Workloads, 2000)
 	for b.Loop() {
 		s = c.snapshot(v, o)
 	}
-	b.ReportMetric(float64(len(s.Fleet.Pools)), "pools")
+	b.ReportMetric(float64(len(s.fleet.Pools)), "pools")
 }
 
 // BenchmarkMemory is what the objects of such a cluster take, once they are cut down.

@@ -51,5 +51,5 @@ func (c *Catalog) Fleet(context.Context) (planner.Fleet, []planner.Pause, error)
 		c.latest.Store(c.snapshot(v, o))
 	}
 	s := c.latest.Load()
-	return s.Fleet, s.pauses, nil
+	return s.fleet, s.pauses, nil
 }

@@ -59,7 +59,7 @@ func (d *allocation) add(slice *unstructured.Unstructured, pool device, known ma
 	if kind, _, _ := strings.Cut(pool.driver, "."); node == "" || kind != "gpu" && kind != "tpu" {
 		return
 	}
-	for _, of := range list(slice.Object, "spec", "devices") {
+	for _, of := range elements(slice.Object, "spec", "devices") {
 		product := deviceProduct(of)
 		if product == "" {
 			continue
@@ -95,13 +95,13 @@ func deviceProduct(of map[string]any) string {
 
 // claimUse is how many accelerators a claim holds, and for which pod.
 func claimUse(claim *unstructured.Unstructured, known map[device]bool) (types.UID, int) {
-	reserved := list(claim.Object, "status", "reservedFor")
+	reserved := elements(claim.Object, "status", "reservedFor")
 	if len(reserved) == 0 {
 		return "", 0
 	}
 	uid, _ := reserved[0]["uid"].(string)
 	n := 0
-	for _, r := range list(claim.Object, "status", "allocation", "devices", "results") {
+	for _, r := range elements(claim.Object, "status", "allocation", "devices", "results") {
 		driver, _ := r["driver"].(string)
 		pool, _ := r["pool"].(string)
 		name, _ := r["device"].(string)

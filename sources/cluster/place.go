@@ -37,7 +37,7 @@ func (s *snapshot) place(in *inventory) {
 	poolOf := s.poolsOf(in)
 	for i := range s.seen {
 		for j := range s.seen[i] {
-			v, found := &s.Fleet.Workloads[i].Variants[j], &s.seen[i][j]
+			v, found := &s.fleet.Workloads[i].Variants[j], &s.seen[i][j]
 			v.Startup = cmp.Or(v.Startup, found.startup, s.workloads[i].Declared[j].StartupLimit)
 			s.placeVariant(v, found, in, poolOf)
 		}
@@ -47,8 +47,8 @@ func (s *snapshot) place(in *inventory) {
 		if _, ok := s.counted[p]; ok || at == nil || at.pool < 0 || in.pools[at.pool].Unknown != "" || !in.index.holds(p) {
 			continue
 		}
-		if pool := poolOf[p.node]; pool >= 0 && s.Fleet.Pools[pool].Name == in.pools[at.pool].Name {
-			capacity := &s.Fleet.Pools[pool].Capacity
+		if pool := poolOf[p.node]; pool >= 0 && s.fleet.Pools[pool].Name == in.pools[at.pool].Name {
+			capacity := &s.fleet.Pools[pool].Capacity
 			capacity.Value = max(0, capacity.Value-in.held[p])
 		}
 	}
@@ -77,18 +77,18 @@ func (s *snapshot) placeVariant(v *planner.Variant, found *seen, in *inventory, 
 // nodes of its accelerator, in its zone if one of them names it; not if several could.
 func (s *snapshot) poolsOf(in *inventory) map[string]int {
 	poolOf := make(map[string]int, len(in.sites))
-	s.sample = make([]*site, len(s.Fleet.Pools))
-	byName := make(map[string]int, len(s.Fleet.Pools))
+	s.sample = make([]*site, len(s.fleet.Pools))
+	byName := make(map[string]int, len(s.fleet.Pools))
 	byAccelerator := make(map[string][]int)
-	for k := range s.Fleet.Pools {
-		p := &s.Fleet.Pools[k]
+	for k := range s.fleet.Pools {
+		p := &s.fleet.Pools[k]
 		byName[p.Name] = k
 		byAccelerator[p.Accelerator] = append(byAccelerator[p.Accelerator], k)
 	}
 	for name, at := range in.sites {
 		accelerator := s.overlay.Accelerator(at.product)
 		pool, ok := byName[in.poolName(at)]
-		if !ok || s.Fleet.Pools[pool].Accelerator != accelerator {
+		if !ok || s.fleet.Pools[pool].Accelerator != accelerator {
 			pool = s.declaredPool(byAccelerator[accelerator], at.zone)
 		}
 		if pool < 0 {
@@ -112,7 +112,7 @@ func (in *inventory) poolName(at *site) string {
 // declaredPool is the one of some pools that a node in a zone is in; -1 where that is not
 // clear.
 func (s *snapshot) declaredPool(pools []int, zone string) int {
-	inZone := slices.DeleteFunc(slices.Clone(pools), func(k int) bool { return zone == "" || s.Fleet.Pools[k].Zone != zone })
+	inZone := slices.DeleteFunc(slices.Clone(pools), func(k int) bool { return zone == "" || s.fleet.Pools[k].Zone != zone })
 	if len(inZone) > 0 {
 		pools = inZone
 	}

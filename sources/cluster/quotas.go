@@ -73,15 +73,15 @@ func quotaAllowances(quota *unstructured.Unstructured) []allowance {
 // devices of the product that the labels of its nodes name.
 func queueAllowances(v *View, queue *unstructured.Unstructured, namespaces []string) []allowance {
 	var all []allowance
-	for _, group := range list(queue.Object, "spec", "resourceGroups") {
-		for _, flavor := range list(group, "flavors") {
+	for _, group := range elements(queue.Object, "spec", "resourceGroups") {
+		for _, flavor := range elements(group, "flavors") {
 			name, _ := flavor["name"].(string)
 			product := ""
 			if f, ok := v.Get(flavorKind, "", name); ok {
 				labels, _, _ := unstructured.NestedStringMap(f.Object, "spec", "nodeLabels")
 				product = resource.Product(labels)
 			}
-			for _, r := range list(flavor, "resources") {
+			for _, r := range elements(flavor, "resources") {
 				of, _ := r["name"].(string)
 				if n, ok := deviceCount(of, r["nominalQuota"]); ok {
 					all = append(all, allowance{namespaces: namespaces, resource: corev1.ResourceName(of), product: product, devices: n})
@@ -92,8 +92,8 @@ func queueAllowances(v *View, queue *unstructured.Unstructured, namespaces []str
 	return all
 }
 
-// list is a list of objects within an object; nil where there is none.
-func list(object map[string]any, path ...string) []map[string]any {
+// elements are a list of objects within an object; nil where there is none.
+func elements(object map[string]any, path ...string) []map[string]any {
 	found, _, _ := unstructured.NestedFieldNoCopy(object, path...)
 	elements, _ := found.([]any)
 	var all []map[string]any
@@ -105,20 +105,23 @@ func list(object map[string]any, path ...string) []map[string]any {
 	return all
 }
 
+// mostDevices is what is believed of a quota: some are so large that they are none.
+const mostDevices = 1_000_000
+
 // deviceCount reads a quantity of devices; false if it is of something else.
 func deviceCount(name string, quantity any) (int, bool) {
 	if !resource.IsDevice(corev1.ResourceName(name)) {
 		return 0, false
 	}
 	q, err := apiresource.ParseQuantity(fmt.Sprint(quantity))
-	return int(q.Value()), err == nil && q.Sign() >= 0
+	return int(min(q.Value(), mostDevices)), err == nil && q.Sign() >= 0
 }
 
 // limit bounds the devices of each namespace of a fleet in each of its pools. An allowance
 // for several pools leaves to each what the others don't use now.
 func (s *snapshot) limit(in *inventory) {
-	for k := range s.Fleet.Pools {
-		s.Fleet.Pools[k].Quotas = slices.Clone(s.Fleet.Pools[k].Quotas) // the overlay's own
+	for k := range s.fleet.Pools {
+		s.fleet.Pools[k].Quotas = slices.Clone(s.fleet.Pools[k].Quotas) // the overlay's own
 	}
 	for _, a := range allowances(s.view, s.queues()) {
 		total := 0
@@ -133,7 +136,7 @@ func (s *snapshot) limit(in *inventory) {
 				held[quotaKey{p.namespace, k}] += n
 			}
 		}
-		for k := range s.Fleet.Pools {
+		for k := range s.fleet.Pools {
 			if at := s.sample[k]; at == nil || !a.covers(at) {
 				continue
 			}
@@ -172,11 +175,11 @@ func (s *snapshot) bound(pool int, q planner.Quota) {
 	if !s.namespaces[q.Namespace] {
 		return
 	}
-	quotas := s.Fleet.Pools[pool].Quotas
+	quotas := s.fleet.Pools[pool].Quotas
 	k, found := slices.BinarySearchFunc(quotas, q.Namespace, func(q planner.Quota, name string) int { return strings.Compare(q.Namespace, name) })
 	if found {
 		quotas[k].Devices = min(quotas[k].Devices, q.Devices)
 		return
 	}
-	s.Fleet.Pools[pool].Quotas = slices.Insert(quotas, k, q)
+	s.fleet.Pools[pool].Quotas = slices.Insert(quotas, k, q)
 }

@@ -56,14 +56,14 @@ func (s *snapshot) same(w *planner.Workload) (int, bool) {
 	if !ok {
 		return 0, false
 	}
-	return k, slices.EqualFunc(s.Fleet.Workloads[k].Variants, w.Variants, func(a, b planner.Variant) bool { return a.Name == b.Name })
+	return k, slices.EqualFunc(s.fleet.Workloads[k].Variants, w.Variants, func(a, b planner.Variant) bool { return a.Name == b.Name })
 }
 
 // refuse writes on an object that it could not be read; only where its status has
 // conditions, so that its API is known to have them.
 func (s *snapshot) refuse(r resource.Reference, why resource.Condition, e *controller.Entry) []resource.Patch {
 	object, ok := s.view.Get(r.GroupKind(), r.Namespace, r.Name)
-	if !ok || isBuiltIn(r.Group) || list(object.Object, "status", "conditions") == nil {
+	if !ok || isBuiltIn(r.Group) || elements(object.Object, "status", "conditions") == nil {
 		return nil
 	}
 	patch, changed := resource.ConditionsPatch(object, []resource.Condition{why}, e.Decision.At)

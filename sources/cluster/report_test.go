@@ -25,7 +25,7 @@ func catalogOf(t testing.TB, r resource.Reader, v *View) *Catalog {
 
 // entryOf is a cycle of the catalog's fleet, in which nothing was changed.
 func entryOf(c *Catalog) *controller.Entry {
-	fleet := c.latest.Load().Fleet
+	fleet := c.latest.Load().fleet
 	plans := make([]planner.WorkloadPlan, len(fleet.Workloads))
 	return &controller.Entry{Decision: planner.Decision{At: time.Unix(100, 0).UTC(), Fleet: fleet, Plans: plans}}
 }

@@ -13,7 +13,7 @@ import (
 type snapshot struct {
 	view    *View
 	overlay *overlay.Overlay
-	Fleet   planner.Fleet
+	fleet   planner.Fleet
 	// pauses are of the workloads that are not to be planned.
 	pauses []planner.Pause
 	// workloads are those of the fleet as they were resolved, and skipped are objects of
@@ -65,7 +65,7 @@ func (c *Catalog) snapshot(v *View, o *overlay.Overlay) *snapshot {
 		s.prepare(&declared[i], in, all[i])
 	}
 	completed := o.Complete(v, in.offered(declared), declared)
-	s.Fleet, s.workloads = completed.Fleet, completed.Workloads
+	s.fleet, s.workloads = completed.Fleet, completed.Workloads
 	s.skipped = append(s.skipped, completed.Skipped...)
 	s.match(declared, reader, all)
 	s.place(in)

@@ -164,7 +164,7 @@ func TestPoolsFromNodes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := snapshotOf(t, viewOf(t, test.objects), "")
 			assert.Equal(t, test.want, pools(s))
-			for _, p := range s.Fleet.Pools {
+			for _, p := range s.fleet.Pools {
 				assert.Equal(t, fmt.Sprintf("%s-x%d", p.Accelerator, p.DevicesPerNode), p.Name)
 			}
 		})
@@ -194,8 +194,8 @@ func TestAcceleratorsByAlias(t *testing.T) {
 	v := viewOf(t, nodeOf("n1", h100, 8, ""), deployment("a", "x", 1, ", accelerator: H100"), podOf("a", "x-1", "r-a-x", "n1", "ready"))
 	s := snapshotOf(t, v, fast)
 	assert.Equal(t, []int{1}, variant(t, s, "a/x").PoolReplicas)
-	assert.Equal(t, "H100", s.Fleet.Pools[0].Accelerator)
-	assert.InDelta(t, 4, s.Fleet.Pools[0].PricePerHour, 0)
+	assert.Equal(t, "H100", s.fleet.Pools[0].Accelerator)
+	assert.InDelta(t, 4, s.fleet.Pools[0].PricePerHour, 0)
 }
 
 // The type of device comes from the template or, where that is silent, from the nodes.
@@ -331,7 +331,7 @@ func TestDynamicResourceAllocation(t *testing.T) {
 
 func quotas(s *snapshot) map[string][]planner.Quota {
 	all := map[string][]planner.Quota{}
-	for _, p := range s.Fleet.Pools {
+	for _, p := range s.fleet.Pools {
 		if len(p.Quotas) > 0 {
 			all[p.Name] = p.Quotas
 		}
@@ -402,6 +402,10 @@ spec: {clusterQueue: cq}
 			ours + quota,
 			map[string][]planner.Quota{h100 + "-x8": {{Namespace: "a", Devices: 10}}, a100 + "-x8": {{Namespace: "a", Devices: 8}}},
 		},
+		"so large that it is none": {
+			ours + strings.Replace(quota, `"10"`, "5G", 1),
+			map[string][]planner.Quota{h100 + "-x8": {{Namespace: "a", Devices: mostDevices}}, a100 + "-x8": {{Namespace: "a", Devices: mostDevices - 2}}},
+		},
 		"others of the namespace use it up": {
 			ours + quota + podOf("a", "other", "", "n2", "ready"),
 			map[string][]planner.Quota{h100 + "-x8": {{Namespace: "a", Devices: 8}}, a100 + "-x6": {{Namespace: "a", Devices: 6}}},
@@ -460,7 +464,7 @@ func TestSnapshotIsDeterministic(t *testing.T) {
 		slices.Reverse(objects)
 		objects = append(objects[3:], objects[:3]...)
 		got := snapshotOf(t, viewOf(t, objects...), fast)
-		require.Equal(t, want.Fleet, got.Fleet)
+		require.Equal(t, want.fleet, got.fleet)
 		require.Equal(t, want.pauses, got.pauses)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/poolwright/poolwright/internal/resource"
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+	"github.com/poolwright/poolwright/queueing"
 	"github.com/poolwright/poolwright/sources/overlay"
 )
 
@@ -88,6 +89,7 @@ func (reader) Read(v resource.View) ([]resource.Workload, []resource.Skipped) {
 				w.Conditions = []resource.Condition{{Type: found, Status: resource.True, Reason: found, Message: "by the reader"}}
 			}
 			w.Namespace, w.Name, w.Model = object.GetNamespace(), object.GetName(), "m"
+			w.SLO = queueing.SLO{Limits: []queueing.Limit{{Metric: queueing.TTFT, Value: 1}}}
 			w.Declared = []resource.Variant{{
 				Variant: planner.Variant{Name: "v", CurrentReplicas: int(n), DevicesPerReplica: 2, Capacity: 1},
 				Target:  target, Accelerator: labels["accelerator"], StartupLimit: limit,
@@ -170,7 +172,7 @@ status:
 // pools are the capacities by name; -1 = unlimited.
 func pools(s *snapshot) map[string]int {
 	all := map[string]int{}
-	for _, p := range s.Fleet.Pools {
+	for _, p := range s.fleet.Pools {
 		all[p.Name] = -1
 		if p.Capacity.Limited {
 			all[p.Name] = p.Capacity.Value
@@ -184,7 +186,7 @@ func variant(t testing.TB, s *snapshot, workload string) *planner.Variant {
 	t.Helper()
 	i, ok := s.of[workload]
 	require.True(t, ok, "no workload %s: %v", workload, s.skipped)
-	return &s.Fleet.Workloads[i].Variants[0]
+	return &s.fleet.Workloads[i].Variants[0]
 }
 
 func conditionsOf(t testing.TB, s *snapshot, workload string) map[string]string {
