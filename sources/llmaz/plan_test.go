@@ -18,9 +18,9 @@ import (
 	"github.com/poolwright/poolwright/sources/overlay"
 )
 
-// plan reads objects, completes them by a configuration, and plans one cycle in which so many
-// requests/s were seen to arrive for each workload.
-func plan(t *testing.T, config string, arrivals float64, objects ...string) (planner.Decision, []resource.Workload) {
+// plan reads objects, completes them by a configuration, and plans one cycle in which the same
+// was seen of each workload.
+func plan(t *testing.T, config string, seen planner.Observation, objects ...string) (planner.Decision, []resource.Workload) {
 	t.Helper()
 	view := resourcetest.New(t, objects...)
 	workloads, skipped := Reader{}.Read(view)
@@ -33,14 +33,17 @@ func plan(t *testing.T, config string, arrivals float64, objects ...string) (pla
 	require.Empty(t, c.Skipped)
 	s := planner.Snapshot{Now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Fleet: c.Fleet}
 	for i := range c.Fleet.Workloads {
-		s.Observations = append(s.Observations, planner.Observation{
-			Workload:    c.Fleet.Workloads[i].QualifiedName(),
-			ArrivalRate: planner.Measurement{State: planner.Fresh, Value: arrivals},
-		})
+		seen.Workload = c.Fleet.Workloads[i].QualifiedName()
+		s.Observations = append(s.Observations, seen)
 	}
 	decision, _, err := planner.New(lp.Simplex()).Plan(s, planner.Memory{}, nil)
 	require.NoError(t, err)
 	return decision, c.Workloads
+}
+
+// arriving is that so many requests/s arrive.
+func arriving(rate float64) planner.Observation {
+	return planner.Observation{ArrivalRate: planner.Measurement{State: planner.Fresh, Value: rate}}
 }
 
 const asleep = `
@@ -79,7 +82,7 @@ replicas: [{match: {model: m}, capacityRps: 2, minReplicas: 0}]
 // prefers.
 func TestIncident27PlaygroundWakesFromZero(t *testing.T) {
 	for preferred, flavors := range map[string][]any{"one": {"h100", "a100"}, "two": {"a100", "h100"}} {
-		decision, workloads := plan(t, equal, 3, fmt.Sprintf(asleep, flavors...))
+		decision, workloads := plan(t, equal, arriving(3), fmt.Sprintf(asleep, flavors...))
 		require.Len(t, workloads, 1)
 		assert.Equal(t, resource.Apply, workloads[0].Mode)
 		require.Len(t, decision.Changes, 1)
@@ -88,16 +91,59 @@ func TestIncident27PlaygroundWakesFromZero(t *testing.T) {
 		assert.Equal(t, 0, change.From)
 		assert.Equal(t, 2, change.To)
 
-		decision, _ = plan(t, equal, 0, fmt.Sprintf(asleep, flavors...))
+		decision, _ = plan(t, equal, arriving(0), fmt.Sprintf(asleep, flavors...))
 		assert.Empty(t, decision.Changes, "nothing arrives")
 	}
 }
 
 // Without the configuration's word a minimum of 0 counts as 1, as llmaz has it.
 func TestPlaygroundsStayAwakeUnlessTold(t *testing.T) {
-	decision, _ := plan(t, strings.Replace(equal, ", minReplicas: 0", "", 1), 0, fmt.Sprintf(asleep, "h100", "a100"))
+	decision, _ := plan(t, strings.Replace(equal, ", minReplicas: 0", "", 1), arriving(0), fmt.Sprintf(asleep, "h100", "a100"))
 	require.Len(t, decision.Changes, 2)
 	for _, change := range decision.Changes {
 		assert.Equal(t, 1, change.To)
+	}
+}
+
+const triggered = `
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {name: m}
+spec: {inferenceConfig: {flavors: [{name: h100, limits: {nvidia.com/gpu: 1}, nodeSelector: {nvidia.com/gpu.product: H100}}]}}
+---
+apiVersion: inference.llmaz.io/v1alpha1
+kind: BackendRuntime
+metadata: {name: vllm}
+spec: {image: vllm/vllm-openai}
+---
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: p, namespace: x}
+spec:
+  modelClaim: {modelName: m}
+  elasticConfig:
+    maxReplicas: 8
+    scaleTrigger: {hpa: {metrics: [{type: Pods, pods: {metric: {name: waiting}, target: {type: AverageValue, averageValue: 5}}}]}}
+`
+
+// What a scale trigger asks for is recommended, and carried out once the Playground is taken
+// over; where a profile is known the plan takes its place.
+func TestScaleTriggers(t *testing.T) {
+	const pool = "pools: [{name: H100, accelerator: H100, pricePerHour: 2, capacity: 8}]\n"
+	waiting := arriving(1)
+	waiting.Variants = []planner.VariantObservation{{Variant: "p", Metrics: []planner.MetricValues{{Name: "waiting", Values: []float64{14}}}}}
+	for _, test := range []struct {
+		config string
+		mode   resource.Mode
+		want   int
+	}{
+		{"", resource.Recommend, 3},
+		{"workloads: [{match: {name: m}, takeOver: true}]", resource.Apply, 3},
+		{"workloads: [{match: {name: m}, takeOver: true}]\nreplicas: [{match: {model: m}, capacityRps: 0.5}]", resource.Apply, 2},
+	} {
+		decision, workloads := plan(t, pool+test.config, waiting, triggered)
+		assert.Equal(t, test.mode, workloads[0].Mode)
+		require.Len(t, decision.Changes, 1)
+		assert.Equal(t, test.want, decision.Changes[0].To)
 	}
 }
