@@ -280,7 +280,8 @@ func FuzzOwnership(f *testing.F) {
 		v := resourcetest.New(t, family, routed, string(object))
 		self := resource.Self{ScalerHosts: []string{"a"}}
 		set := reference("apps/v1", "StatefulSet", "chat")
-		require.Equal(t, resource.NewOwnership(v, self).Owners(set, set), resource.NewOwnership(v, self).Owners(set, set))
+		owners := resource.NewOwnership(v, self).Owners(set, set)
+		require.Equal(t, owners, resource.NewOwnership(v, self).Owners(set, set))
 		w, o := ready(1, 2, 3)
 		for _, p := range resource.RoutePatches(v, w, o) {
 			v.Apply(t, p)
