@@ -71,7 +71,7 @@ var layers = []layer{
 	{folder: "server", may: slices.Concat(pure, schema, []string{"controller", "proto/externalscaler", "web"})},
 
 	// What puts it together. Nothing else may import config.
-	{folder: "config", may: slices.Concat(pure, schema, []string{"actuator", "controller", "internal/election", "internal/kube", "metrics", "server", "simulation", "sources", "sources/llmd", "sources/overlay", "web"})},
+	{folder: "config", may: slices.Concat(pure, schema, []string{"internal/protodoc", "actuator", "controller", "internal/election", "internal/kube", "metrics", "server", "simulation", "sources", "sources/llmd", "sources/overlay", "web"})},
 	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "controller/ledger", "examples", "internal/election", "internal/kube", "internal/plot", "internal/resource", "internal/telemetry", "metrics", "proto/externalscaler", "server", "simulation", "sources", "sources/cluster", "sources/kthena", "sources/llmaz", "sources/llmd", "sources/overlay", "sources/plain", "web"})},
 	{folder: "cmd/poolwright", may: []string{"config", "internal/app", "optimizer/lp"}},
 

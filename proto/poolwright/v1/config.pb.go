@@ -27,33 +27,29 @@ const (
 type Cluster_Source int32
 
 const (
-	// Not a source.
-	Cluster_SOURCE_UNSPECIFIED Cluster_Source = 0
 	// VariantAutoscalings of llm-d.
-	Cluster_LLMD Cluster_Source = 1
+	Cluster_LLMD Cluster_Source = 0
 	// Policies, bindings, boosters and servings of Kthena.
-	Cluster_KTHENA Cluster_Source = 2
+	Cluster_KTHENA Cluster_Source = 1
 	// Models, Playgrounds and Services of llmaz.
-	Cluster_LLMAZ Cluster_Source = 3
+	Cluster_LLMAZ Cluster_Source = 2
 	// Deployments, StatefulSets and LeaderWorkerSets with annotations.
-	Cluster_PLAIN Cluster_Source = 4
+	Cluster_PLAIN Cluster_Source = 3
 )
 
 // Enum value maps for Cluster_Source.
 var (
 	Cluster_Source_name = map[int32]string{
-		0: "SOURCE_UNSPECIFIED",
-		1: "LLMD",
-		2: "KTHENA",
-		3: "LLMAZ",
-		4: "PLAIN",
+		0: "LLMD",
+		1: "KTHENA",
+		2: "LLMAZ",
+		3: "PLAIN",
 	}
 	Cluster_Source_value = map[string]int32{
-		"SOURCE_UNSPECIFIED": 0,
-		"LLMD":               1,
-		"KTHENA":             2,
-		"LLMAZ":              3,
-		"PLAIN":              4,
+		"LLMD":   0,
+		"KTHENA": 1,
+		"LLMAZ":  2,
+		"PLAIN":  3,
 	}
 )
 
@@ -680,7 +676,7 @@ const file_poolwright_v1_config_proto_rawDesc = "" +
 	"\x06Config\x120\n" +
 	"\acluster\x18\x01 \x01(\v2\x16.poolwright.v1.ClusterR\acluster\x128\n" +
 	"\ametrics\x18\x02 \x01(\v2\x16.poolwright.v1.MetricsB\x06\xbaH\x03\xc8\x01\x01R\ametrics\x12,\n" +
-	"\x05fleet\x18\x03 \x01(\v2\x16.poolwright.v1.OverlayR\x05fleet\"\x8e\x05\n" +
+	"\x05fleet\x18\x03 \x01(\v2\x16.poolwright.v1.OverlayR\x05fleet\"\xf4\x04\n" +
 	"\aCluster\x12\x1e\n" +
 	"\n" +
 	"kubeconfig\x18\x01 \x01(\tR\n" +
@@ -688,8 +684,8 @@ const file_poolwright_v1_config_proto_rawDesc = "" +
 	"\acontext\x18\x02 \x01(\tR\acontext\x12R\n" +
 	"\n" +
 	"namespaces\x18\x03 \x03(\tB2\xbaH/\x92\x01,\x18\x01\"(r&2$^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$R\n" +
-	"namespaces\x12J\n" +
-	"\asources\x18\x04 \x03(\x0e2\x1d.poolwright.v1.Cluster.SourceB\x11\xbaH\x0e\x92\x01\v\x18\x01\"\a\x82\x01\x04\x10\x01 \x00R\asources\x12:\n" +
+	"namespaces\x12H\n" +
+	"\asources\x18\x04 \x03(\x0e2\x1d.poolwright.v1.Cluster.SourceB\x0f\xbaH\f\x92\x01\t\x18\x01\"\x05\x82\x01\x02\x10\x01R\asources\x12:\n" +
 	"\x13requests_per_second\x18\x05 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\x90N(\x00R\x11requestsPerSecond\x12 \n" +
 	"\x05burst\x18\x06 \x01(\x05B\n" +
@@ -698,14 +694,13 @@ const file_poolwright_v1_config_proto_rawDesc = "" +
 	"\x04llmd\x18\b \x01(\v2\x1b.poolwright.v1.LLMDSettingsR\x04llmd\x12N\n" +
 	"\rfield_manager\x18\t \x01(\tB)\xbaH&r$2\"^(poolwright(-[a-z0-9-]{1,50})?)?$R\ffieldManager\x124\n" +
 	"\fscaler_hosts\x18\n" +
-	" \x03(\tB\x11\xbaH\x0e\x92\x01\v\x18\x01\"\ar\x05\x10\x01\x18\xfd\x01R\vscalerHosts\"L\n" +
-	"\x06Source\x12\x16\n" +
-	"\x12SOURCE_UNSPECIFIED\x10\x00\x12\b\n" +
-	"\x04LLMD\x10\x01\x12\n" +
+	" \x03(\tB\x11\xbaH\x0e\x92\x01\v\x18\x01\"\ar\x05\x10\x01\x18\xfd\x01R\vscalerHosts\"4\n" +
+	"\x06Source\x12\b\n" +
+	"\x04LLMD\x10\x00\x12\n" +
 	"\n" +
-	"\x06KTHENA\x10\x02\x12\t\n" +
-	"\x05LLMAZ\x10\x03\x12\t\n" +
-	"\x05PLAIN\x10\x04\"\xd2\x01\n" +
+	"\x06KTHENA\x10\x01\x12\t\n" +
+	"\x05LLMAZ\x10\x02\x12\t\n" +
+	"\x05PLAIN\x10\x03\"\xd2\x01\n" +
 	"\fLLMDSettings\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x1f\n" +
 	"\vunit_prices\x18\x02 \x01(\tR\n" +

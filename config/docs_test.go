@@ -1,0 +1,39 @@
+package config_test
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/poolwright/poolwright/internal/protodoc"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+)
+
+var write = flag.Bool("write", false, "write the reference in the documentation anew")
+
+// The reference at the end of docs/serve.md is what the schema says.
+func TestDocumented(t *testing.T) {
+	const page, heading = "../docs/serve.md", "\n## Reference\n\n"
+	schema, err := os.ReadFile("../proto/poolwright/v1/config.proto")
+	require.NoError(t, err)
+	reference := protodoc.Read(string(schema)).Reference(poolwrightv1.File_poolwright_v1_config_proto.Messages(),
+		func(m protoreflect.MessageDescriptor) string {
+			if m.ParentFile() == poolwrightv1.File_poolwright_v1_overlay_proto {
+				return "overlay.md"
+			}
+			return "#" + strings.ToLower(string(m.Name()))
+		})
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	before, after, found := strings.Cut(string(text), heading)
+	require.True(t, found, "%s has no section for the reference", page)
+	if *write {
+		require.NoError(t, os.WriteFile(page, []byte(before+heading+reference), 0o600))
+		return
+	}
+	require.Equal(t, reference, after, "renew it with: go test ./config -run Documented -write")
+}
