@@ -18,7 +18,7 @@ import (
 
 // deployment is a Playground, or a Service that no Playground controls: what is scaled.
 type deployment struct {
-	object *unstructured.Unstructured
+	object resource.Reference
 	claim  claim
 	// flavors are those it may run on, by preference. rank is the place of the first among
 	// those of the model.
@@ -48,7 +48,7 @@ type bounds struct {
 
 // newDeployment has what Playgrounds and Services have in common.
 func (r *reading) newDeployment(object *unstructured.Unstructured, c claim, replicas *int32) (deployment, error) {
-	d := deployment{object: object, claim: c, size: 1, bounds: bounds{min: 1}}
+	d := deployment{object: resource.ReferenceTo(object), claim: c, size: 1, bounds: bounds{min: 1}}
 	var err error
 	if d.replicas, err = resource.Replicas(replicas); err != nil {
 		return d, flaw{resource.InvalidSpec, err}
@@ -76,7 +76,7 @@ func (d *deployment) flavorNames() string {
 
 // note adds a condition. The message goes on after the name of the object.
 func (d *deployment) note(kind, reason, format string, args ...any) {
-	message := fmt.Sprintf("%s %s %s", d.object.GetKind(), d.object.GetName(), fmt.Sprintf(format, args...))
+	message := fmt.Sprintf("%s %s %s", d.object.Kind, d.object.Name, fmt.Sprintf(format, args...))
 	d.conditions = append(d.conditions, resource.Condition{Type: kind, Status: resource.True, Reason: reason, Message: message})
 }
 

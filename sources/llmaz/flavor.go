@@ -82,7 +82,11 @@ func (r *reading) accelerator(f *flavor) string {
 // productOfNodes is the type of device that all selected nodes have; empty where there are
 // none, or they differ.
 func (r *reading) productOfNodes(selector labels.Selector) string {
-	common := ""
+	key := selector.String()
+	common, known := r.products[key]
+	if known {
+		return common
+	}
 	for _, node := range r.view.List(nodeKind) {
 		set := node.GetLabels()
 		if !selector.Matches(labels.Set(set)) {
@@ -90,9 +94,11 @@ func (r *reading) productOfNodes(selector labels.Selector) string {
 		}
 		product := resource.Product(set)
 		if product == "" || common != "" && product != common {
-			return ""
+			common = ""
+			break
 		}
 		common = product
 	}
+	r.products[key] = common
 	return common
 }

@@ -24,7 +24,7 @@ func (Reader) Kinds() []schema.GroupKind {
 // Read returns a workload for each OpenModel and namespace in which it is served, by
 // namespace and name. Its variants stand in the order of the model's flavors.
 func (Reader) Read(v resource.View) ([]resource.Workload, []resource.Skipped) {
-	r := reading{view: v}
+	r := reading{view: v, products: make(map[string]string)}
 	r.models = decodeAll[openModel](&r, modelKind)
 	r.runtimes = decodeAll[backendRuntime](&r, runtimeKind)
 	for _, object := range v.List(playgroundKind) {
@@ -52,6 +52,8 @@ type reading struct {
 	runtimes    []named[backendRuntime]
 	deployments []deployment
 	skipped     []resource.Skipped
+	// products are the types of device that the nodes of a selector have.
+	products map[string]string
 }
 
 // named is an object without a namespace.
@@ -65,7 +67,7 @@ func decodeAll[T any](r *reading, kind schema.GroupKind) []named[T] {
 	for _, object := range r.view.List(kind) {
 		decoded := new(T)
 		if err := resource.Decode(object, decoded); err != nil {
-			r.skip(object, err)
+			r.skip(resource.ReferenceTo(object), err)
 			continue
 		}
 		all = append(all, named[T]{object.GetName(), decoded})
@@ -112,16 +114,16 @@ func (r *reading) add(object *unstructured.Unstructured, read func(*unstructured
 	}
 	d, err := read(object)
 	if err != nil {
-		r.skip(object, err)
+		r.skip(resource.ReferenceTo(object), err)
 		return
 	}
 	r.deployments = append(r.deployments, d)
 }
 
-func (r *reading) skip(object *unstructured.Unstructured, err error) {
+func (r *reading) skip(object resource.Reference, err error) {
 	f := flaw{resource.Malformed, err}
 	errors.As(err, &f)
 	r.skipped = append(r.skipped, resource.Skipped{
-		Object: resource.ReferenceTo(object), Reason: f.reason, Message: resource.Sentence(f, "llmaz"),
+		Object: object, Reason: f.reason, Message: resource.Sentence(f, "llmaz"),
 	})
 }

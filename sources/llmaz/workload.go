@@ -32,21 +32,21 @@ const (
 func (r *reading) workloads() []resource.Workload {
 	slices.SortFunc(r.deployments, func(a, b deployment) int {
 		return cmp.Or(
-			cmp.Compare(a.object.GetNamespace(), b.object.GetNamespace()), cmp.Compare(a.claim.model, b.claim.model),
-			cmp.Compare(a.rank, b.rank), cmp.Compare(a.object.GetName(), b.object.GetName()),
+			cmp.Compare(a.object.Namespace, b.object.Namespace), cmp.Compare(a.claim.model, b.claim.model),
+			cmp.Compare(a.rank, b.rank), cmp.Compare(a.object.Name, b.object.Name),
 		)
 	})
 	var all []resource.Workload
 	var first *deployment
 	for i := range r.deployments {
 		d := &r.deployments[i]
-		if first == nil || first.object.GetNamespace() != d.object.GetNamespace() || first.claim.model != d.claim.model {
+		if first == nil || first.object.Namespace != d.object.Namespace || first.claim.model != d.claim.model {
 			first = d
 			all = append(all, d.workload())
 		}
 		if d.engine.name != first.engine.name || d.servedModel() != first.servedModel() {
 			r.skip(d.object, flawed(ServedDifferently, "serves %s with %q as %q, but %s %s with %q as %q",
-				d.claim.model, d.engine.name, d.servedModel(), first.object.GetKind(), first.object.GetName(), first.engine.name, first.servedModel()))
+				d.claim.model, d.engine.name, d.servedModel(), first.object.Kind, first.object.Name, first.engine.name, first.servedModel()))
 			continue
 		}
 		r.join(&all[len(all)-1], d)
@@ -57,8 +57,8 @@ func (r *reading) workloads() []resource.Workload {
 // workload is one without variants.
 func (d *deployment) workload() resource.Workload {
 	return resource.Workload{
-		Workload: planner.Workload{Namespace: d.object.GetNamespace(), Name: d.claim.model, Model: d.servedModel()},
-		Object:   resource.ReferenceTo(d.object),
+		Workload: planner.Workload{Namespace: d.object.Namespace, Name: d.claim.model, Model: d.servedModel()},
+		Object:   d.object,
 		Series:   resource.Series{Engine: d.engine.name},
 	}
 }
@@ -86,22 +86,21 @@ func (r *reading) join(w *resource.Workload, d *deployment) {
 
 // variant is what a deployment is to its workload.
 func (r *reading) variant(d *deployment) resource.Variant {
-	object := resource.ReferenceTo(d.object)
 	v := resource.Variant{
 		Variant: planner.Variant{
-			Name:              object.Name,
+			Name:              d.object.Name,
 			DevicesPerReplica: d.replicaDevices(),
 			Replica:           d.engine.limits(d.command),
 			MinReplicas:       int(d.bounds.min),
 			CurrentReplicas:   d.replicas,
 			Preference:        min(d.rank, planner.MaxPreference),
-			ScaleTarget:       object.ScaleTarget(),
+			ScaleTarget:       d.object.ScaleTarget(),
 		},
 		Accelerator: r.acceleratorOf(d),
-		Target:      object, Object: object,
+		Target:      d.object, Object: d.object,
 		StartupLimit: d.startup,
 		// A replica is a group of LeaderWorkerSet, and as ready as its leader.
-		Leaders: resource.Leaders(object.Name),
+		Leaders: resource.Leaders(d.object.Name),
 	}
 	if d.bounds.max != nil {
 		v.MaxReplicas = optimizer.Bound{Limited: true, Value: int(*d.bounds.max)}
