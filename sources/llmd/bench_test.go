@@ -15,7 +15,7 @@ func BenchmarkReader(b *testing.B) {
 	for i := range 2000 {
 		texts = append(texts, strings.ReplaceAll(example(b, "flat.yaml"), "llm-d-sim", fmt.Sprintf("sim-%04d", i)))
 	}
-	c := newCluster(b, texts...)
+	c := newWorld(b, texts...)
 	for _, accelerator := range []string{"A100", "MI300X", "G2"} {
 		c.addPool(accelerator, 40, 10_000)
 	}

@@ -23,8 +23,8 @@ import (
 	"github.com/poolwright/poolwright/sources/overlay"
 )
 
-// cluster is read, planned and changed, as the loop does it.
-type cluster struct {
+// world is a cluster that is read, planned and changed, as the loop does it.
+type world struct {
 	t      testing.TB
 	view   *resourcetest.View
 	reader *llmd.Reader
@@ -35,9 +35,9 @@ type cluster struct {
 	now     time.Time
 }
 
-func newCluster(t testing.TB, texts ...string) *cluster {
+func newWorld(t testing.TB, texts ...string) *world {
 	t.Helper()
-	return &cluster{
+	return &world{
 		t: t, view: resourcetest.New(t, texts...), reader: llmd.NewReader(llmd.Config{}),
 		overlay: "{}", now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
 	}
@@ -52,7 +52,7 @@ type seen struct {
 }
 
 // cycle reads, plans, writes back and changes replicas, and says what was written.
-func (c *cluster) cycle(s seen) string {
+func (c *world) cycle(s seen) string {
 	c.t.Helper()
 	rules := statusSchema(c.t)
 	declared, _ := c.reader.Read(c.view)
@@ -80,7 +80,7 @@ func (c *cluster) cycle(s seen) string {
 }
 
 // decide returns the workloads as they are completed, what becomes of each, and all changes.
-func (c *cluster) decide(workloads []resource.Workload, s *seen) ([]resource.Workload, []resource.Outcome, []planner.Change) {
+func (c *world) decide(workloads []resource.Workload, s *seen) ([]resource.Workload, []resource.Outcome, []planner.Change) {
 	c.t.Helper()
 	completed := c.complete(workloads, s)
 	workloads = completed.Workloads
@@ -114,14 +114,20 @@ func (c *cluster) decide(workloads []resource.Workload, s *seen) ([]resource.Wor
 	return workloads, outcomes, d.Changes
 }
 
-// complete is what a catalog makes of the workloads.
-func (c *cluster) complete(workloads []resource.Workload, s *seen) overlay.Completed {
-	c.t.Helper()
+// parse reads what a configuration says of the fleet.
+func parse(t testing.TB, text string) *overlay.Overlay {
+	t.Helper()
 	said := &poolwrightv1.Overlay{}
-	require.NoError(c.t, document.UnmarshalYAML([]byte(c.overlay), said))
+	require.NoError(t, document.UnmarshalYAML([]byte(text), said))
 	o, err := overlay.New(said)
-	require.NoError(c.t, err)
-	completed := o.Complete(c.view, c.pools, workloads)
+	require.NoError(t, err)
+	return o
+}
+
+// complete is what a catalog makes of the workloads.
+func (c *world) complete(workloads []resource.Workload, s *seen) overlay.Completed {
+	c.t.Helper()
+	completed := parse(c.t, c.overlay).Complete(c.view, c.pools, workloads)
 	for i := range completed.Fleet.Workloads {
 		completed.Fleet.Workloads[i].Shape = queueing.Shape{
 			InputTokens: queueing.Tokens(s.in), OutputTokens: queueing.Tokens(s.out), InputSCV: 1, OutputSCV: 1, ArrivalSCV: 1,
@@ -183,7 +189,7 @@ func conditions(of []planner.Condition) []resource.Condition {
 	return all
 }
 
-func (c *cluster) scale(workloads []resource.Workload, changes []planner.Change) {
+func (c *world) scale(workloads []resource.Workload, changes []planner.Change) {
 	for _, change := range changes {
 		for i := range workloads {
 			for _, d := range workloads[i].Declared {
@@ -202,7 +208,7 @@ func (c *cluster) scale(workloads []resource.Workload, changes []planner.Change)
 }
 
 // addPool adds a pool of an accelerator.
-func (c *cluster) addPool(accelerator string, price float64, capacity int) {
+func (c *world) addPool(accelerator string, price float64, capacity int) {
 	c.pools = append(c.pools, overlay.Pool{Pool: planner.Pool{
 		Name: accelerator, Accelerator: accelerator, PricePerHour: price, Capacity: optimizer.Bound{Limited: true, Value: capacity},
 	}})

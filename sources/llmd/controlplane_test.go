@@ -45,7 +45,7 @@ func (s *apiServer) in(t *testing.T) *apiServer { return &apiServer{s.In(t), t} 
 // patches are those of all workloads after a cycle at a time.
 func (s *apiServer) patches(now time.Time, rate float64) []resource.Patch {
 	s.t.Helper()
-	c := newCluster(s.t)
+	c := newWorld(s.t)
 	c.now = now
 	for _, accelerator := range []string{"A100", "MI300X", "G2", "H100", "L40S"} {
 		c.addPool(accelerator, 10, 32)

@@ -22,9 +22,9 @@ import (
 var _ resource.Reader = (*llmd.Reader)(nil)
 
 // flat is a cluster with the example of the first shape.
-func flat(t *testing.T) *cluster {
+func flat(t *testing.T) *world {
 	t.Helper()
-	c := newCluster(t, example(t, "config.yaml"), example(t, "flat.yaml"))
+	c := newWorld(t, example(t, "config.yaml"), example(t, "flat.yaml"))
 	for _, accelerator := range []string{"A100", "MI300X", "G2"} {
 		c.addPool(accelerator, 1, 64)
 	}
@@ -34,7 +34,7 @@ func flat(t *testing.T) *cluster {
 func fresh(rate float64) *seen { return &seen{state: planner.Fresh, rate: rate, out: 178} }
 
 // patches are those after a cycle.
-func (c *cluster) patches(s *seen) []resource.Patch {
+func (c *world) patches(s *seen) []resource.Patch {
 	declared, _ := c.reader.Read(c.view)
 	workloads, outcomes, _ := c.decide(declared, s)
 	var patches []resource.Patch
@@ -124,7 +124,7 @@ spec: {replicas: 1}
 // TestIncident18: each of two variants of one model was credited with all of its traffic.
 func TestIncident18TrafficCountsOnce(t *testing.T) {
 	text := example(t, "perfparms.yaml")
-	c := newCluster(t, example(t, "config.yaml"), text, strings.ReplaceAll(text, "llama-8b", "second"))
+	c := newWorld(t, example(t, "config.yaml"), text, strings.ReplaceAll(text, "llama-8b", "second"))
 	c.addPool("A100", 1, 64)
 	workloads, _ := c.reader.Read(c.view)
 	require.Len(t, workloads, 1)
@@ -144,7 +144,7 @@ func TestIncident18TrafficCountsOnce(t *testing.T) {
 // What was only tried is not applied.
 func TestDryRunAppliesNothing(t *testing.T) {
 	for mode, applied := range map[string]bool{"APPLY": true, "RECOMMEND": true, "DRY_RUN": false} {
-		c := newCluster(t, example(t, "config.yaml"), example(t, "perfparms.yaml"))
+		c := newWorld(t, example(t, "config.yaml"), example(t, "perfparms.yaml"))
 		c.addPool("A100", 40, 64)
 		c.overlay = "workloadDefaults: {mode: " + mode + "}"
 		declared, _ := c.reader.Read(c.view)
@@ -170,7 +170,7 @@ func TestAnotherObjectOfTheName(t *testing.T) {
 }
 
 // forgetful drops what an older definition of the API does not have.
-func (c *cluster) forgetful(t *testing.T, p resource.Patch, dropped ...string) {
+func (c *world) forgetful(t *testing.T, p resource.Patch, dropped ...string) {
 	t.Helper()
 	for _, name := range dropped {
 		delete(p.Merge["status"].(map[string]any), name)

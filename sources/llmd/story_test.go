@@ -37,13 +37,13 @@ func TestStories(t *testing.T) {
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			c := newCluster(t)
+			c := newWorld(t)
 			datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string { return c.run(t, d) })
 		})
 	}
 }
 
-func (c *cluster) run(t *testing.T, d *datadriven.TestData) string {
+func (c *world) run(t *testing.T, d *datadriven.TestData) string {
 	c.t = t
 	switch d.Cmd {
 	case "example":
@@ -75,7 +75,7 @@ func example(t testing.TB, name string) string {
 	return string(text)
 }
 
-func (c *cluster) seen(d *datadriven.TestData) seen {
+func (c *world) seen(d *datadriven.TestData) seen {
 	s := seen{state: planner.Fresh, paused: d.HasArg("paused"), dropped: d.HasArg("dropped")}
 	for key, value := range map[string]*float64{
 		"rate": &s.rate, "in": &s.in, "out": &s.out, "itl": &s.itl, "ttft": &s.ttft, "waiting": &s.waiting,
