@@ -21,10 +21,8 @@ type pod struct {
 	controller types.UID
 	// node that it is bound to; empty = it is pending.
 	node string
-	// devices that its containers ask for.
+	// devices that its containers ask for; those of resource claims come on top.
 	devices int
-	// claims are the resource claims whose devices it holds, by name.
-	claims []string
 	// product is the type of device that it may run on alone; empty where that is open.
 	product string
 	// address is its IP; empty = none yet.
@@ -60,27 +58,8 @@ func readPod(object *unstructured.Unstructured) (*pod, error) {
 			read.controller = owner.UID
 		}
 	}
-	for i := range p.Spec.ResourceClaims {
-		if name := claimName(&p, &p.Spec.ResourceClaims[i]); name != "" {
-			read.claims = append(read.claims, name)
-		}
-	}
 	read.readConditions(&p)
 	return read, nil
-}
-
-// claimName is the name of a resource claim of a pod, which may have been made for it;
-// empty as long as there is none.
-func claimName(p *corev1.Pod, claim *corev1.PodResourceClaim) string {
-	if claim.ResourceClaimName != nil {
-		return *claim.ResourceClaimName
-	}
-	for _, s := range p.Status.ResourceClaimStatuses {
-		if s.Name == claim.Name && s.ResourceClaimName != nil {
-			return *s.ResourceClaimName
-		}
-	}
-	return ""
 }
 
 func (p *pod) readConditions(object *corev1.Pod) {

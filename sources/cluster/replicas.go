@@ -13,7 +13,7 @@ type replicas struct {
 	holding, leaving int
 	// on is how many hold devices on each node.
 	on map[string]int
-	// startup is how long they took to become ready; 0 = unknown.
+	// startup is how long they took to become ready, by the upper median; 0 = unknown.
 	startup time.Duration
 }
 

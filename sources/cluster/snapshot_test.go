@@ -82,6 +82,16 @@ func TestStartup(t *testing.T) {
 	assert.Equal(t, time.Minute, variant(t, snapshotOf(t, viewOf(t, node, limited, pod), "replicaDefaults: {startup: 1m}"), "a/x").Startup)
 }
 
+// How long a restarted engine took does not say how long a new replica takes.
+func TestStartupOfRestartedPods(t *testing.T) {
+	node, fleet := nodeOf("n1", h100, 8, ""), deployment("a", "x", 3, onH100)
+	again := strings.Replace(podOf("a", "x-1", "r-a-x", "n1", "ready"), "restartCount: 0", "restartCount: 2", 1)
+	assert.Zero(t, variant(t, snapshotOf(t, viewOf(t, node, fleet, again), ""), "a/x").Startup)
+	slow := strings.Replace(podOf("a", "x-2", "r-a-x", "n1", "ready"), "00:03:00", "00:05:00", 1)
+	fast := podOf("a", "x-3", "r-a-x", "n1", "ready")
+	assert.Equal(t, 5*time.Minute, variant(t, snapshotOf(t, viewOf(t, node, fleet, again, slow, fast), ""), "a/x").Startup, "the upper median")
+}
+
 // Of a LeaderWorkerSet a replica is a group, and serves when its leader does; the devices of
 // its workers are its own.
 func TestGroups(t *testing.T) {
@@ -327,6 +337,15 @@ func TestDynamicResourceAllocation(t *testing.T) {
 	other := strings.ReplaceAll(podOf("z", "other", "", "n1", "ready"), `{nvidia.com/gpu: "2"}`, "{}")
 	s := snapshotOf(t, viewOf(t, silent, dynamicDevices, other), "")
 	assert.Equal(t, map[string]int{h100 + "-x2": 2}, pools(s))
+
+	ours := strings.ReplaceAll(podOf("a", "x-1", "r-a-x", "n1", "ready"), `{nvidia.com/gpu: "2"}`, "{}")
+	s = snapshotOf(t, viewOf(t, silent, strings.ReplaceAll(dynamicDevices, "p-z-other", "p-a-x-1"), deployment("a", "x", 1, onH100), ours), "")
+	assert.Equal(t, map[string]int{h100 + "-x3": 3}, pools(s))
+	assert.Equal(t, []int{1}, variant(t, s, "a/x").PoolReplicas)
+
+	v := viewOf(t, silent, dynamicDevices, other)
+	v.unreadable[claimKind] = errors.New("resourceclaims is forbidden")
+	assert.Equal(t, map[string]int{h100: 0}, pools(snapshotOf(t, v, "")), "nobody knows what others hold, and nothing is ours")
 }
 
 func quotas(s *snapshot) map[string][]planner.Quota {

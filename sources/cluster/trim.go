@@ -21,11 +21,11 @@ func podFields() fields {
 		"apiVersion": nil, "kind": nil, "metadata": nil,
 		"spec": {
 			"affinity": {"nodeAffinity": nil}, "containers": container, "initContainers": container,
-			"nodeName": nil, "nodeSelector": nil, "resourceClaims": nil,
+			"nodeName": nil, "nodeSelector": nil,
 		},
 		"status": {
 			"conditions": condition, "containerStatuses": {"name": nil, "restartCount": nil, "state": {"running": nil}},
-			"phase": nil, "podIP": nil, "resourceClaimStatuses": nil, "startTime": nil,
+			"phase": nil, "podIP": nil, "startTime": nil,
 		},
 	}
 }
