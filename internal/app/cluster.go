@@ -113,7 +113,7 @@ func readers(c *config.Cluster) []resource.Reader {
 		case poolwrightv1.Cluster_LLMD:
 			all = append(all, llmd.NewReader(c.LLMD))
 		case poolwrightv1.Cluster_KTHENA:
-			all = append(all, kthena.Reader{})
+			all = append(all, new(kthena.Reader))
 		case poolwrightv1.Cluster_LLMAZ:
 			all = append(all, llmaz.Reader{})
 		case poolwrightv1.Cluster_PLAIN:

@@ -37,15 +37,15 @@ func newServer(t *testing.T, release string) *apiServer {
 // first variant, which were changed or not, and 1 of the second, each of 3 requests/s.
 func (s *apiServer) decide(kind, name, changed string) []resource.Patch {
 	s.t.Helper()
-	view := s.View(Reader{}.Kinds())
-	workloads, skipped := Reader{}.Read(view)
+	view := s.View(new(Reader).Kinds())
+	workloads, skipped := new(Reader).Read(view)
 	require.Empty(s.t, skipped)
 	for i := range workloads {
 		w := &workloads[i]
 		if w.Object.Kind != kind || w.Name != name {
 			continue
 		}
-		return Reader{}.Patches(view, w, outcome(s.t, w, time.Now(),
+		return new(Reader).Patches(view, w, outcome(s.t, w, time.Now(),
 			w.Declared[0].Name+" 2 3 2 "+changed+"\n"+w.Declared[1].Name+" 1 3 1 -"))
 	}
 	s.t.Fatalf("no %s %s", kind, name)
@@ -55,8 +55,8 @@ func (s *apiServer) decide(kind, name, changed string) []resource.Patch {
 // What the API server makes of the examples is read as the files are.
 func (s *apiServer) readsLikeFiles() {
 	s.t.Helper()
-	want := describe(Reader{}.Read(resourcetest.New(s.t, examples(s.t, s.release)...)))
-	require.Equal(s.t, want, describe(Reader{}.Read(s.View(Reader{}.Kinds()))))
+	want := describe(new(Reader).Read(resourcetest.New(s.t, examples(s.t, s.release)...)))
+	require.Equal(s.t, want, describe(new(Reader).Read(s.View(new(Reader).Kinds()))))
 }
 
 // Weights are accepted, once; who writes on what has changed meanwhile is told.

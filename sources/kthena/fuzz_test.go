@@ -32,7 +32,8 @@ func FuzzRead(f *testing.F) {
 		if view == nil {
 			return
 		}
-		workloads, skipped := Reader{}.Read(view)
+		reader := new(Reader)
+		workloads, skipped := reader.Read(view)
 		for _, s := range skipped {
 			require.NotEmpty(t, s.Reason)
 			require.NotEmpty(t, s.Message)
@@ -42,7 +43,7 @@ func FuzzRead(f *testing.F) {
 			w := &workloads[i]
 			names = append(names, w.QualifiedName())
 			checkWorkload(t, w)
-			for _, p := range (Reader{}).Patches(view, w, anOutcome(w)) {
+			for _, p := range new(Reader).Patches(view, w, anOutcome(w)) {
 				view.Apply(t, p)
 			}
 		}

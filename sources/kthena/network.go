@@ -2,183 +2,98 @@ package kthena
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/poolwright/poolwright/internal/resource"
 )
 
-// server is a ModelServer: how requests reach pods.
-type server struct {
-	name string
-	serverSpec
+// network is how requests reach pods, as it is in one view.
+type network struct {
+	view resource.View
+	// servers are the ModelServers by a label that they ask for, the rarest of theirs.
+	servers map[podLabel][]*server
+	// routes are the ModelRoutes by the ModelServers that they lead to.
+	routes map[name][]*route
+	// servings are the ModelServings that were read.
+	servings map[name]*serving
 }
 
-type serverSpec struct {
-	Model            *string `json:"model"`
-	InferenceEngine  string  `json:"inferenceEngine"`
-	WorkloadSelector *struct {
-		MatchLabels map[string]string `json:"matchLabels"`
-		PDGroup     *struct {
-			PrefillLabels map[string]string `json:"prefillLabels"`
-			DecodeLabels  map[string]string `json:"decodeLabels"`
-		} `json:"pdGroup"`
-	} `json:"workloadSelector"`
-}
+type name struct{ namespace, name string }
 
-// readServers decodes the ModelServers of a namespace; what can't be decoded is none.
-func (r *reading) readServers(namespace string) []*server {
-	if known, ok := r.servers[namespace]; ok {
-		return known
+// podLabel is a label of pods in a namespace; none has an empty key.
+type podLabel struct{ namespace, key, value string }
+
+// newNetwork reads ModelServers and ModelRoutes; those that can't be decoded are none.
+func newNetwork(v resource.View) *network {
+	n := &network{
+		view: v, servers: make(map[podLabel][]*server), routes: make(map[name][]*route), servings: make(map[name]*serving),
 	}
+	n.addServers(v)
+	for _, object := range v.List(routeKind) {
+		m, err := readRoute(object)
+		if err != nil {
+			continue
+		}
+		for _, server := range m.servers() {
+			at := name{object.GetNamespace(), server}
+			n.routes[at] = append(n.routes[at], m)
+		}
+	}
+	return n
+}
+
+func (n *network) addServers(v resource.View) {
 	var all []*server
-	for _, object := range within(r.view.List(serverKind), namespace) {
-		var m struct {
-			Spec serverSpec `json:"spec"`
-		}
-		if decode(object, &m) == nil && m.Spec.WorkloadSelector != nil {
-			all = append(all, &server{object.GetName(), m.Spec})
-		}
-	}
-	r.servers[namespace] = all
-	return all
-}
-
-// selects tells whether a ModelServer sends requests to the entry pods of a ModelServing.
-func (s *server) selects(m *serving) bool {
-	w := s.WorkloadSelector
-	for i := range m.roles {
-		pod := m.entryLabels(&m.roles[i])
-		if !labels.SelectorFromSet(w.MatchLabels).Matches(pod) {
+	count := make(map[podLabel]int)
+	for _, object := range v.List(serverKind) {
+		s := readServer(object)
+		if s == nil {
 			continue
 		}
-		if w.PDGroup == nil ||
-			labels.SelectorFromSet(w.PDGroup.PrefillLabels).Matches(pod) || labels.SelectorFromSet(w.PDGroup.DecodeLabels).Matches(pod) {
-			return true
+		all = append(all, s)
+		for key, value := range s.labels {
+			count[podLabel{s.namespace, key, value}]++
 		}
 	}
-	return false
+	for _, s := range all {
+		rarest := podLabel{namespace: s.namespace}
+		for _, key := range slices.Sorted(maps.Keys(s.labels)) {
+			if l := (podLabel{s.namespace, key, s.labels[key]}); rarest.key == "" || count[l] < count[rarest] {
+				rarest = l
+			}
+		}
+		n.servers[rarest] = append(n.servers[rarest], s)
+	}
 }
 
-// engineOf is the engine, as package metrics names it, of what Kthena calls so.
-func engineOf(name string) (string, bool) {
-	switch name {
-	case "vLLM", "vLLMDisaggregated":
-		return "vllm", true
-	case "SGLang":
-		return "sglang", true
+// serversOf are the ModelServers that send requests to entry pods of ModelServings, by name.
+func (n *network) serversOf(namespace string, servings []*serving) []*server {
+	var found []*server
+	for _, m := range servings {
+		for i := range m.roles {
+			pod := m.entryLabels(&m.roles[i])
+			candidates := slices.Clone(n.servers[podLabel{namespace: namespace}])
+			for key, value := range pod {
+				candidates = append(candidates, n.servers[podLabel{namespace, key, value}]...)
+			}
+			for _, s := range candidates {
+				if s.selects(pod) {
+					found = append(found, s)
+				}
+			}
+		}
 	}
-	return "", false
+	slices.SortFunc(found, func(a, b *server) int { return cmp.Compare(a.name, b.name) })
+	return slices.Compact(found)
 }
 
-// reach finds how requests reach the replicas of a workload: by which name, and what
-// engines serve them. Requests for LoRA adapters of a model are among those that its engines
-// count under the name of the model, and so are those that a gateway sends once more.
-func (r *reading) reach(d *declaration, servings []*serving, w *resource.Workload) {
-	engines := slices.Clone(d.engines)
-	var models, servers []string
-	for _, s := range r.readServers(w.Namespace) {
-		if !slices.ContainsFunc(servings, s.selects) {
-			continue
-		}
-		servers = append(servers, s.name)
-		engines = append(engines, s.InferenceEngine)
-		if s.Model != nil {
-			models = append(models, *s.Model)
-		}
+// routesTo are the ModelRoutes that lead to any of the ModelServers, by name.
+func (n *network) routesTo(namespace string, servers []string) []*route {
+	var found []*route
+	for _, server := range servers {
+		found = append(found, n.routes[name{namespace, server}]...)
 	}
-	var routed []string
-	for _, m := range r.readRoutes(w.Namespace) {
-		if !m.leadsTo(servers) {
-			continue
-		}
-		routed = append(routed, m.ModelName)
-		if limit := m.limit(); limit != "" {
-			addCondition(w, RateLimited, "Declared", fmt.Sprintf("ModelRoute %s lets through %s", m.name, limit))
-		}
-	}
-	w.Model = cmp.Or(only(models), d.model, only(routed))
-	w.Series = d.series()
-	w.Series.Engine = commonEngine(engines, w)
-}
-
-// only is the one name in a list; empty where there is none, or several.
-func only(names []string) string {
-	slices.Sort(names)
-	if names = slices.Compact(names); len(names) == 1 {
-		return names[0]
-	}
-	return ""
-}
-
-// commonEngine is the engine of all replicas. Where there is none whose metrics are known, a
-// condition says so.
-func commonEngine(names []string, w *resource.Workload) string {
-	var known, unknown []string
-	for _, name := range names {
-		if engine, ok := engineOf(name); ok {
-			known = append(known, engine)
-		} else {
-			unknown = append(unknown, name)
-		}
-	}
-	slices.Sort(known)
-	slices.Sort(unknown)
-	known, unknown = slices.Compact(known), slices.Compact(unknown)
-	var message string
-	switch {
-	case len(unknown) > 0:
-		message = "what replicas report is not known of " + strings.Join(unknown, ", ")
-	case len(known) > 1:
-		message = fmt.Sprintf("replicas have different engines, %s", strings.Join(known, " and "))
-	case len(known) == 1:
-		return known[0]
-	default:
-		return ""
-	}
-	addCondition(w, EngineUnsupported, "MetricsUnknown", message)
-	return ""
-}
-
-// series is where pods report, if the targets say so and agree.
-func (d *declaration) series() resource.Series {
-	var common *endpoint
-	for i := range d.targets {
-		e := d.targets[i].endpoint()
-		if e == nil || common != nil && *common != *e {
-			return resource.Series{}
-		}
-		common = e
-	}
-	return resource.Series{Port: common.Port, Path: common.URI}
-}
-
-// endpoint is where the pods of a target report, with Kthena's defaults; nil where it
-// does not say.
-func (t *targetSpec) endpoint() *endpoint {
-	var e endpoint
-	switch source := t.firstSource(); {
-	case t.MetricEndpoint != nil:
-		e = *t.MetricEndpoint
-	case source != nil:
-		e = *source
-	default:
-		return nil
-	}
-	return &endpoint{URI: cmp.Or(e.URI, defaultPath), Port: cmp.Or(e.Port, defaultPort)}
-}
-
-// firstSource is where the pods of a target report since v1.0: by metric, of which the
-// first by name counts.
-func (t *targetSpec) firstSource() *endpoint {
-	for _, name := range slices.Sorted(maps.Keys(t.MetricSources)) {
-		if pod := t.MetricSources[name].Pod; pod != nil {
-			return pod
-		}
-	}
-	return nil
+	slices.SortFunc(found, func(a, b *route) int { return cmp.Compare(a.name, b.name) })
+	return slices.Compact(found)
 }

@@ -40,19 +40,20 @@ func TestPatches(t *testing.T) {
 
 func writeDecided(t *testing.T, view *resourcetest.View, now time.Time, decided string) string {
 	t.Helper()
-	workloads, _ := Reader{}.Read(view)
+	reader := new(Reader)
+	workloads, _ := reader.Read(view)
 	require.Len(t, workloads, 1)
 	w := &workloads[0]
 	o := outcome(t, w, now, decided)
 	var b strings.Builder
-	for _, p := range (Reader{}).Patches(view, w, o) {
+	for _, p := range reader.Patches(view, w, o) {
 		text, err := json.MarshalIndent(p.Merge, "", "  ")
 		require.NoError(t, err)
 		fmt.Fprintf(&b, "%v %s\n%s\n", p.Object, p.Subresource, text)
 		view.Apply(t, p)
 	}
 	o.Changes, o.Now = nil, now.Add(time.Second)
-	require.Empty(t, Reader{}.Patches(view, w, o), "all is written already")
+	require.Empty(t, new(Reader).Patches(view, w, o), "all is written already")
 	return b.String()
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,19 +15,20 @@ import (
 	"github.com/poolwright/poolwright/planner"
 )
 
-// Reader is a [resource.Reader] of Kthena's resources.
-type Reader struct{}
+// Reader is a [resource.Reader] of Kthena's resources. It knows the view that it read last;
+// the zero value has read none.
+type Reader struct{ last atomic.Pointer[network] }
 
 // Kinds are those of the resources.
-func (Reader) Kinds() []schema.GroupKind {
+func (*Reader) Kinds() []schema.GroupKind {
 	return []schema.GroupKind{boosterKind, bindingKind, policyKind, servingKind, serverKind, routeKind}
 }
 
 // Read returns a workload for each ModelBooster with bounds, then for each
 // AutoscalingPolicyBinding, then for each AutoscalingPolicy with a target. What a
 // ModelBooster controls is a part of its workload.
-func (Reader) Read(v resource.View) ([]resource.Workload, []resource.Skipped) {
-	r := newReading(v)
+func (read *Reader) Read(v resource.View) ([]resource.Workload, []resource.Skipped) {
+	r := &reading{view: v, network: newNetwork(v)}
 	r.declare(boosterKind, booster)
 	r.declare(bindingKind, r.binding)
 	r.declare(policyKind, autoscalingPolicy)
@@ -40,20 +42,24 @@ func (Reader) Read(v resource.View) ([]resource.Workload, []resource.Skipped) {
 		}
 		workloads = append(workloads, *w)
 	}
+	read.last.Store(r.network)
 	return workloads, r.skipped
+}
+
+// network is how requests reach pods in a view.
+func (read *Reader) network(v resource.View) *network {
+	if n := read.last.Load(); n != nil && n.view == v {
+		return n
+	}
+	return newNetwork(v)
 }
 
 // reading is one call of Read.
 type reading struct {
 	view         resource.View
-	servers      map[string][]*server // by namespace
-	routes       map[string][]*route  // by namespace
+	network      *network
 	declarations []*declaration
 	skipped      []resource.Skipped
-}
-
-func newReading(v resource.View) *reading {
-	return &reading{view: v, servers: make(map[string][]*server), routes: make(map[string][]*route)}
 }
 
 func (r *reading) skip(object *unstructured.Unstructured, why *problem) {
@@ -102,7 +108,6 @@ func (r *reading) claim() {
 			cmp.Compare(a.object.GetNamespace(), b.object.GetNamespace()), cmp.Compare(a.object.GetName(), b.object.GetName()),
 		)
 	})
-	type name struct{ namespace, name string }
 	names, targets := make(map[name]*declaration), make(map[name]*declaration)
 	lost := make(map[*declaration]*problem)
 	for _, d := range byAge {
@@ -181,14 +186,11 @@ func (r *reading) target(namespace string, t *target) (*serving, *problem) {
 	if why := t.unsupported(); why != "" {
 		return nil, &problem{TargetUnsupported, why}
 	}
-	object, ok := r.view.Get(servingKind, namespace, t.TargetRef.Name)
-	if !ok {
-		return nil, &problem{TargetNotFound, fmt.Sprintf("there is no ModelServing %q in %s", t.TargetRef.Name, namespace)}
-	}
-	s, err := readServing(object)
+	s, err := r.network.serving(namespace, t.TargetRef.Name)
 	if err != nil {
-		return nil, &problem{err.reason, fmt.Sprintf("ModelServing %q: %s", t.TargetRef.Name, err.message)}
+		return nil, err
 	}
+	r.network.servings[name{namespace, t.TargetRef.Name}] = s
 	if _, mixed := s.accelerator(); mixed {
 		return nil, &problem{TargetUnsupported, fmt.Sprintf("ModelServing %q: its pods select different types of devices", t.TargetRef.Name)}
 	}

@@ -25,10 +25,10 @@ func TestRead(t *testing.T) {
 				common = d.Input
 				return ""
 			case "read":
-				workloads, skipped := Reader{}.Read(resourcetest.New(t, common, d.Input))
+				workloads, skipped := new(Reader).Read(resourcetest.New(t, common, d.Input))
 				return describe(workloads, skipped)
 			case "example":
-				workloads, skipped := Reader{}.Read(resourcetest.New(t, examples(t, d.CmdArgs[0].Key)...))
+				workloads, skipped := new(Reader).Read(resourcetest.New(t, examples(t, d.CmdArgs[0].Key)...))
 				return describe(workloads, skipped)
 			}
 			t.Fatalf("unknown command %s", d.Cmd)

@@ -10,7 +10,8 @@ import (
 
 // route is a ModelRoute.
 type route struct {
-	name string
+	name   string
+	object *unstructured.Unstructured
 	routeSpec
 }
 
@@ -33,34 +34,24 @@ type targetModel struct {
 	Weight          *int   `json:"weight"`
 }
 
-// readRoutes decodes the ModelRoutes of a namespace; what can't be decoded is none.
-func (r *reading) readRoutes(namespace string) []*route {
-	if known, ok := r.routes[namespace]; ok {
-		return known
-	}
-	var all []*route
-	for _, object := range within(r.view.List(routeKind), namespace) {
-		if m, err := readRoute(object); err == nil {
-			all = append(all, m)
-		}
-	}
-	r.routes[namespace] = all
-	return all
-}
-
 func readRoute(object *unstructured.Unstructured) (*route, *problem) {
 	var m struct {
 		Spec routeSpec `json:"spec"`
 	}
 	err := decode(object, &m)
-	return &route{object.GetName(), m.Spec}, err
+	return &route{object.GetName(), object, m.Spec}, err
 }
 
-// leadsTo tells whether any rule sends requests to one of the ModelServers.
-func (m *route) leadsTo(servers []string) bool {
-	return slices.ContainsFunc(m.Rules, func(r rule) bool {
-		return slices.ContainsFunc(r.TargetModels, func(t targetModel) bool { return slices.Contains(servers, t.ModelServerName) })
-	})
+// servers are the names of the ModelServers that requests are sent to.
+func (m *route) servers() []string {
+	var names []string
+	for i := range m.Rules {
+		for k := range m.Rules[i].TargetModels {
+			names = append(names, m.Rules[i].TargetModels[k].ModelServerName)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // limit is how many tokens may pass, in words; empty where that is not limited.

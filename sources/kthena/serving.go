@@ -42,6 +42,22 @@ type podTemplate struct {
 	Spec corev1.PodSpec `json:"spec"`
 }
 
+// serving finds a ModelServing by its name.
+func (n *network) serving(namespace, of string) (*serving, *problem) {
+	if known := n.servings[name{namespace, of}]; known != nil {
+		return known, nil
+	}
+	object, ok := n.view.Get(servingKind, namespace, of)
+	if !ok {
+		return nil, &problem{TargetNotFound, fmt.Sprintf("there is no ModelServing %q in %s", of, namespace)}
+	}
+	s, err := readServing(object)
+	if err != nil {
+		return nil, &problem{err.reason, fmt.Sprintf("ModelServing %q: %s", of, err.message)}
+	}
+	return s, nil
+}
+
 // readServing decodes a ModelServing.
 func readServing(object *unstructured.Unstructured) (*serving, *problem) {
 	var m struct {

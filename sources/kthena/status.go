@@ -12,7 +12,7 @@ import (
 
 // Patches are the status of the object that declares the workload, as far as its API has
 // one, and the weights of the ModelRoutes that let them be written.
-func (Reader) Patches(v resource.View, w *resource.Workload, o *resource.Outcome) []resource.Patch {
+func (read *Reader) Patches(v resource.View, w *resource.Workload, o *resource.Outcome) []resource.Patch {
 	var patches []resource.Patch
 	if object, ok := v.Get(w.Object.GroupKind(), w.Object.Namespace, w.Object.Name); ok {
 		var status map[string]any
@@ -24,7 +24,7 @@ func (Reader) Patches(v resource.View, w *resource.Workload, o *resource.Outcome
 		}
 		patches = append(patches, statusPatch(object, status)...)
 	}
-	return append(patches, weightPatches(v, w, o)...)
+	return append(patches, read.network(v).weightPatches(w, o)...)
 }
 
 // statusPatch writes fields of a status; none where they are what they should be.

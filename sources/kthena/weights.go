@@ -1,28 +1,24 @@
 package kthena
 
 import (
+	"maps"
+	"slices"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/poolwright/poolwright/internal/resource"
 )
 
 // weightPatches are those of the ModelRoutes that let their weights be written.
-func weightPatches(v resource.View, w *resource.Workload, o *resource.Outcome) []resource.Patch {
+func (n *network) weightPatches(w *resource.Workload, o *resource.Outcome) []resource.Patch {
+	capacity := n.serverCapacities(w, o)
 	var patches []resource.Patch
-	var capacity map[string]float64
-	for _, object := range within(v.List(routeKind), w.Namespace) {
-		if object.GetAnnotations()[resource.WeightsAnnotation] != "true" {
+	for _, m := range n.routesTo(w.Namespace, slices.Collect(maps.Keys(capacity))) {
+		if m.object.GetAnnotations()[resource.WeightsAnnotation] != "true" {
 			continue
-		}
-		m, err := readRoute(object)
-		if err != nil {
-			continue
-		}
-		if capacity == nil {
-			capacity = serverCapacities(v, w, o)
 		}
 		if weights, changed := m.weights(capacity); changed {
-			patches = append(patches, weightPatch(object, weights))
+			patches = append(patches, weightPatch(m.object, weights))
 		}
 	}
 	return patches
@@ -30,23 +26,16 @@ func weightPatches(v resource.View, w *resource.Workload, o *resource.Outcome) [
 
 // serverCapacities are the rates that ready replicas of a workload behind each ModelServer
 // sustain; those behind none of which there is a variant are left out.
-func serverCapacities(v resource.View, w *resource.Workload, o *resource.Outcome) map[string]float64 {
-	r := newReading(v)
+func (n *network) serverCapacities(w *resource.Workload, o *resource.Outcome) map[string]float64 {
 	capacities := make(map[string]float64)
 	for j := range o.Workload.Variants {
-		rate := float64(o.Ready[j]) * float64(o.Plan.Variants[j].Size.Capacity)
-		object, ok := v.Get(servingKind, w.Namespace, o.Workload.Variants[j].ScaleTarget.Name)
-		if !ok {
-			continue
-		}
-		m, err := readServing(object)
+		m, err := n.serving(w.Namespace, o.Workload.Variants[j].ScaleTarget.Name)
 		if err != nil {
 			continue
 		}
-		for _, s := range r.readServers(w.Namespace) {
-			if s.selects(m) {
-				capacities[s.name] += rate
-			}
+		rate := float64(o.Ready[j]) * float64(o.Plan.Variants[j].Size.Capacity)
+		for _, s := range n.serversOf(w.Namespace, []*serving{m}) {
+			capacities[s.name] += rate
 		}
 	}
 	return capacities
