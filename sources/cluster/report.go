@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"slices"
+	"time"
 
 	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/internal/resource"
@@ -25,11 +26,15 @@ func (c *Catalog) Report(e *controller.Entry) ([]resource.Patch, []resource.Even
 	found := make(map[told]resource.Condition)
 	cycle := newCycle(e)
 	for i := range e.Decision.Plans {
-		k, ok := s.same(&e.Decision.Fleet.Workloads[i])
+		k, ok := s.of[e.Decision.Fleet.Workloads[i].QualifiedName()]
 		if !ok {
-			continue // it has changed meanwhile
+			continue
 		}
 		w := &s.workloads[k]
+		if !s.same(k, &e.Decision.Fleet.Workloads[i]) {
+			c.telling.keep(w.Object, found)
+			continue
+		}
 		o := cycle.outcome(i)
 		o.Conditions = slices.Concat(w.Conditions, s.ownership(k), planned(o.Plan))
 		for j := range s.seen[k] {
@@ -41,36 +46,39 @@ func (c *Catalog) Report(e *controller.Entry) ([]resource.Patch, []resource.Even
 			found[toldOf(w.Object, condition.Type)] = condition
 		}
 	}
+	return append(patches, s.refusals(found, e.Decision.At)...), c.telling.events(s.view, found)
+}
+
+// same tells whether a workload is still what was planned.
+func (s *snapshot) same(k int, planned *planner.Workload) bool {
+	return slices.EqualFunc(s.fleet.Workloads[k].Variants, planned.Variants, func(a, b planner.Variant) bool { return a.Name == b.Name })
+}
+
+// refusals enters the objects that could not be read, and returns what is to be written on
+// them. That is nothing where their status has no conditions, so that nobody knows whether
+// their API has any, and where they declare another workload, which has its own.
+func (s *snapshot) refusals(found map[told]resource.Condition, now time.Time) []resource.Patch {
+	declaring := make(map[resource.Reference]bool)
+	for k := range s.workloads {
+		declaring[s.workloads[k].Object] = true
+		for j := range s.workloads[k].Declared {
+			declaring[s.workloads[k].Declared[j].Object] = true
+		}
+	}
+	var patches []resource.Patch
 	for i := range s.skipped {
-		skipped := &s.skipped[i]
-		refused := resource.Condition{Type: resource.Accepted, Status: resource.False, Reason: skipped.Reason, Message: skipped.Message}
-		found[toldOf(skipped.Object, resource.Accepted)] = refused
-		patches = append(patches, s.refuse(skipped.Object, refused, e)...)
+		r := s.skipped[i].Object
+		why := resource.Condition{Type: resource.Accepted, Status: resource.False, Reason: s.skipped[i].Reason, Message: s.skipped[i].Message}
+		found[toldOf(r, resource.Accepted)] = why
+		object, ok := s.view.Get(r.GroupKind(), r.Namespace, r.Name)
+		if !ok || declaring[r] || isBuiltIn(r.Group) || elements(object.Object, "status", "conditions") == nil {
+			continue
+		}
+		if patch, changed := resource.ConditionsPatch(object, []resource.Condition{why}, now); changed {
+			patches = append(patches, patch)
+		}
 	}
-	return patches, c.telling.events(found)
-}
-
-// same finds a workload that is still what was planned.
-func (s *snapshot) same(w *planner.Workload) (int, bool) {
-	k, ok := s.of[w.QualifiedName()]
-	if !ok {
-		return 0, false
-	}
-	return k, slices.EqualFunc(s.fleet.Workloads[k].Variants, w.Variants, func(a, b planner.Variant) bool { return a.Name == b.Name })
-}
-
-// refuse writes on an object that it could not be read; only where its status has
-// conditions, so that its API is known to have them.
-func (s *snapshot) refuse(r resource.Reference, why resource.Condition, e *controller.Entry) []resource.Patch {
-	object, ok := s.view.Get(r.GroupKind(), r.Namespace, r.Name)
-	if !ok || isBuiltIn(r.Group) || elements(object.Object, "status", "conditions") == nil {
-		return nil
-	}
-	patch, changed := resource.ConditionsPatch(object, []resource.Condition{why}, e.Decision.At)
-	if !changed {
-		return nil
-	}
-	return []resource.Patch{patch}
+	return patches
 }
 
 // isBuiltIn tells whether the objects of a group are Kubernetes' own, whose statuses are

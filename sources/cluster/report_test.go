@@ -192,6 +192,41 @@ func TestEventsTellOfTransitions(t *testing.T) {
 	assert.Equal(t, []string{"Normal Paused: by a person"}, tell(planner.Condition{Type: planner.Paused, Message: "by a person"}))
 }
 
+// Of a workload that is being changed nothing is known for a moment, and one that was
+// deleted is not told of.
+func TestEventsOfWorkloadsThatChange(t *testing.T) {
+	c := catalogOf(t, reader{}, viewOf(t, deployment("a", "x", 2, onH100+", found: Doubt"), deployment("a", "gone", 2, onH100+", found: Doubt")))
+	_, events := c.Report(entryOf(c))
+	assert.Len(t, events, 2+2) // and the capacity of their pool is unknown
+	e := entryOf(c)
+	e.Decision.Fleet.Workloads = append([]planner.Workload(nil), e.Decision.Fleet.Workloads...)
+	e.Decision.Fleet.Workloads[c.latest.Load().of["a/x"]].Variants = nil
+	_, events = c.Report(e)
+	assert.Empty(t, events)
+
+	c.latest.Store(c.snapshot(viewOf(t, deployment("a", "x", 2, onH100+", found: Doubt")), overlayOf(t, "")))
+	_, events = c.Report(entryOf(c))
+	assert.Empty(t, events)
+}
+
+// What a process has told is not told again by the next one, where it is written.
+func TestEventsOfAnotherProcess(t *testing.T) {
+	text := deployment("a", "x", 2, onH100+", found: Doubt")
+	for status, want := range map[string]int{
+		`{type: poolwright.dev/Doubt, status: "True", reason: Doubt}`:  0,
+		`{type: poolwright.dev/Doubt, status: "True", reason: Other}`:  1,
+		`{type: poolwright.dev/Doubt, status: "False", reason: Doubt}`: 1,
+		`{type: Doubt, status: "True", reason: Doubt}`:                 1,
+	} {
+		before := strings.Replace(text, "\nspec:", "\nstatus: {conditions: ["+status+"]}\nspec:", 1)
+		c := catalogOf(t, reader{}, viewOf(t, nodeOf("n1", h100, 8, ""), before))
+		_, events := c.Report(entryOf(c))
+		assert.Len(t, events, want, status)
+		_, events = c.Report(entryOf(c))
+		assert.Empty(t, events)
+	}
+}
+
 func TestEventsAreBounded(t *testing.T) {
 	var objects []string
 	for i := range mostEvents + 20 {

@@ -27,10 +27,16 @@ func toldOf(object resource.Reference, kind string) told {
 // mostEvents of one report; the rest comes with the next ones.
 const mostEvents = 100
 
-// events tells of the conditions that have come or gone, by object and type.
-func (t *telling) events(found map[told]resource.Condition) []resource.Event {
+// events tells of the conditions that have come or gone, by object and type. Of those that
+// the first report finds written on their objects, another process has told.
+func (t *telling) events(v resource.View, found map[told]resource.Condition) []resource.Event {
 	if t.conditions == nil {
 		t.conditions = make(map[told]resource.Condition)
+		for key, c := range found {
+			if written(v, key.object, c) {
+				t.conditions[key] = c
+			}
+		}
 	}
 	var news []told
 	for key, c := range found {
@@ -42,8 +48,13 @@ func (t *telling) events(found map[told]resource.Condition) []resource.Event {
 		}
 	}
 	for key := range t.conditions {
-		if _, ok := found[key]; !ok {
+		if _, ok := found[key]; ok {
+			continue
+		}
+		if _, ok := v.Get(key.object.GroupKind(), key.object.Namespace, key.object.Name); ok {
 			news = append(news, key)
+		} else {
+			delete(t.conditions, key)
 		}
 	}
 	slices.SortFunc(news, func(a, b told) int {
@@ -62,6 +73,27 @@ func (t *telling) events(found map[told]resource.Condition) []resource.Event {
 		events = append(events, resource.Event{Object: key.object, Warning: warns(c), Reason: c.Reason, Message: c.Message})
 	}
 	return events
+}
+
+// keep takes over the conditions of an object of which nothing is known now.
+func (t *telling) keep(r resource.Reference, found map[told]resource.Condition) {
+	for key, c := range t.conditions {
+		if key.object == toldOf(r, key.kind).object {
+			found[key] = c
+		}
+	}
+}
+
+// written tells whether an object has a condition of ours already.
+func written(v resource.View, r resource.Reference, c resource.Condition) bool {
+	object, ok := v.Get(r.GroupKind(), r.Namespace, r.Name)
+	if !ok {
+		return false
+	}
+	c = c.Qualified()
+	return slices.ContainsFunc(elements(object.Object, "status", "conditions"), func(of map[string]any) bool {
+		return of["type"] == c.Type && of["status"] == string(c.Status) && of["reason"] == c.Reason
+	})
 }
 
 // quiet conditions come and go in the normal course of things.
