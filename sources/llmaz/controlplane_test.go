@@ -62,6 +62,11 @@ func TestOnAPIServer(t *testing.T) {
 chat llama3-70b-a100 llama3-70b ["a100"] 2 1 8
 chat llama3-70b-h100 llama3-70b ["h100"] 4 3 1 8 True True
 code llama3-70b 1 1 4`, s.Columns("playgrounds"))
+		assert.Contains(t, s.Columns("playgrounds", "-o", "wide"), "code llama3-70b 1 1 4 llama3-70b")
+		assert.Equal(t, `NAMESPACE NAME MODEL FLAVORS PODS DESIRED CREATED AVAILABLE UNMET
+batch llama3-70b-wide llama3-70b ["h100"] 2 0`, s.Columns("services.inference.llmaz.io"))
+		assert.Equal(t, "NAME FAMILY MODEL PREFERRED\nllama3-1b llama3 meta-llama/Llama-3.2-1B-Instruct\nllama3-70b llama3 meta-llama/Llama-3.1-70B-Instruct a100", s.Columns("openmodels"))
+		assert.Equal(t, "NAME IMAGE VERSION\nvllm vllm/vllm-openai v0.11.0", s.Columns("backendruntimes"))
 	})
 
 	t.Run("what is not valid is refused", func(t *testing.T) {
