@@ -109,7 +109,7 @@ func (b *backends) rate(j int) float64 {
 	if i < 0 || i >= len(b.outcome.Ready) {
 		return 0
 	}
-	return float64(b.outcome.Ready[i]) * float64(b.outcome.Plan.Variants[i].Size.Capacity)
+	return b.outcome.Sustained(i)
 }
 
 // selector of a backend in the namespace of the workload; false if it has none.

@@ -38,3 +38,15 @@ func Weights(rates []float64) []int64 {
 	}
 	return weights
 }
+
+// Sustained is the rate that those ready replicas of a variant sustain that are to stay:
+// traffic leaves the others when they are asked to go.
+func (o *Outcome) Sustained(variant int) float64 {
+	staying := o.Ready[variant]
+	for i := range o.Changes {
+		if o.Changes[i].Variant == o.Workload.Variants[variant].Name {
+			staying = min(staying, o.Changes[i].To)
+		}
+	}
+	return float64(staying) * float64(o.Plan.Variants[variant].Size.Capacity)
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/planner"
 )
 
 func TestWeights(t *testing.T) {
@@ -42,5 +43,20 @@ func TestWeightsAreSharesWithinOne(t *testing.T) {
 			require.InDelta(t, 100*rates[k]/total, w, 1)
 		}
 		require.EqualValues(t, resource.TotalWeight, sum)
+	}
+}
+
+func TestSustained(t *testing.T) {
+	o := resource.Outcome{
+		Workload: &planner.Workload{Variants: []planner.Variant{{Name: "a"}, {Name: "b"}, {Name: "c"}}},
+		Plan:     &planner.WorkloadPlan{},
+		Ready:    []int{3, 2, 4},
+		Changes:  []planner.Change{{Variant: "a", To: 1}, {Variant: "b", To: 5}},
+	}
+	for range o.Ready {
+		o.Plan.Variants = append(o.Plan.Variants, planner.VariantPlan{Size: planner.Size{Capacity: 2}})
+	}
+	for j, want := range []float64{2, 4, 8} {
+		require.InDelta(t, want, o.Sustained(j), 0, "what goes, what is not there yet, and what stays")
 	}
 }

@@ -33,9 +33,8 @@ func (n *network) serverCapacities(w *resource.Workload, o *resource.Outcome) ma
 		if err != nil {
 			continue
 		}
-		rate := float64(o.Ready[j]) * float64(o.Plan.Variants[j].Size.Capacity)
 		for _, s := range n.serversOf(w.Namespace, []*serving{m}) {
-			capacities[s.name] += rate
+			capacities[s.name] += o.Sustained(j)
 		}
 	}
 	return capacities
