@@ -21,6 +21,8 @@ type allocation struct {
 	inUse    int
 	target   resource.Reference
 	mode     resource.Mode
+	// missing: there is no target.
+	missing bool
 }
 
 // allocations are those of the objects of a workload, in their order. An object whose
@@ -95,7 +97,7 @@ func (a *allocation) wanted(o *resource.Outcome, u *unstructured.Unstructured) c
 	}
 	use := &o.Workload.Variants[a.inUse]
 	rate := float64(o.Workload.ArrivalRate) * a.share(o)
-	if rate == 0 || use.Replica == nil && use.Capacity == 0 {
+	if a.missing || rate == 0 || use.Replica == nil && use.Capacity == 0 {
 		return stay
 	}
 	kept, keep := needed(rate, plan)
@@ -166,7 +168,7 @@ func fits(o *resource.Outcome, v *planner.Variant, replicas int) bool {
 // applied tells whether the target has what is wanted or, unless that was only tried, was
 // asked for it.
 func (a *allocation) applied(o *resource.Outcome, wanted *choice) bool {
-	if wanted.variant != a.inUse {
+	if a.missing || wanted.variant != a.inUse {
 		return false
 	}
 	use := &o.Workload.Variants[a.inUse]

@@ -12,6 +12,7 @@ import (
 const (
 	targetResolved    = "TargetResolved"
 	targetFound       = "TargetFound"
+	targetNotFound    = "TargetNotFound"
 	metricsAvailable  = "MetricsAvailable"
 	metricsFound      = "MetricsFound"
 	metricsMissing    = "MetricsMissing"
@@ -24,15 +25,15 @@ const (
 
 // conditions are those of the family and, under Poolwright's domain, the others.
 func (a *allocation) conditions(o *resource.Outcome, wanted *choice) []resource.Condition {
-	all := []resource.Condition{
-		{
-			Type: targetResolved, Status: resource.True, Reason: targetFound,
-			Message: fmt.Sprintf("it scales %v", a.target),
-		},
-		metrics(o),
-		a.optimization(o, wanted),
-	}
+	all := []resource.Condition{a.resolved(), metrics(o), a.optimization(o, wanted)}
 	return append(all, resource.Qualified(o.Conditions)...)
+}
+
+func (a *allocation) resolved() resource.Condition {
+	if a.missing {
+		return resource.Condition{Type: targetResolved, Status: resource.False, Reason: targetNotFound, Message: fmt.Sprintf("there is no %v", a.target)}
+	}
+	return resource.Condition{Type: targetResolved, Status: resource.True, Reason: targetFound, Message: fmt.Sprintf("it scales %v", a.target)}
 }
 
 // message of a condition of the plan; false if it is not met.
@@ -64,6 +65,9 @@ func metrics(o *resource.Outcome) resource.Condition {
 }
 
 func (a *allocation) optimization(o *resource.Outcome, wanted *choice) resource.Condition {
+	if a.missing {
+		return resource.Condition{Type: optimizationReady, Status: resource.False, Reason: optimizedNot, Message: fmt.Sprintf("there is no %v", a.target)}
+	}
 	if unknown, ok := message(o, planner.DemandUnknown); ok {
 		return resource.Condition{Type: optimizationReady, Status: resource.False, Reason: noMetrics, Message: unknown}
 	}

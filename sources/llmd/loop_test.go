@@ -149,4 +149,12 @@ func TestLoopOnAPIServer(t *testing.T) {
 	assert.Equal(t, before, l.Do(replicas...))
 	l.Do("apply", "--server-side", "--force-conflicts", "-f", "../../examples/cluster/llmd/flat.yaml")
 	l.becomes("", status("vllme-deployment", "llm-d-sim", condition("poolwright.dev/Accepted"))...)
+
+	// A target that is deleted has no replicas until it is there again.
+	resolved := status("vllme-deployment", "llm-d-sim", condition("TargetResolved"), condition("poolwright.dev/TargetMissing"), "actuation.applied")
+	l.Do("delete", "deployment", "vllme-deployment", "-n", "llm-d-sim", "--wait=true")
+	l.becomes("False True false", resolved...)
+	l.Apply("../../examples/cluster/llmd/flat.yaml")
+	l.demand.Store(1)
+	l.becomes("True true", resolved...)
 }

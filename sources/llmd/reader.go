@@ -24,10 +24,9 @@ func (r *Reader) Kinds() []schema.GroupKind {
 
 // Reasons for which an object is skipped, beside those of all kinds.
 const (
-	// TargetNotFound: there is nothing to scale.
-	TargetNotFound = "TargetNotFound"
-	// TargetMalformed: what is to be scaled breaks the rules of its kind.
-	TargetMalformed = "TargetMalformed"
+	// TargetInvalid: what is to be scaled is of a kind that is not known, or breaks the rules
+	// of its kind.
+	TargetInvalid = "TargetInvalid"
 	// ServiceClassNotFound: the class that the object names can't be read. Without its SLO
 	// replicas would be taken away that it needs.
 	ServiceClassNotFound = "ServiceClassNotFound"
@@ -109,15 +108,9 @@ func (s *survey) declaration(u *unstructured.Unstructured) (d *declaration, reas
 	if d.class, err = s.classOf(o); err != nil {
 		return nil, ServiceClassNotFound, err
 	}
-	u, err = s.target(o)
-	if err != nil {
-		return nil, TargetNotFound, err
+	if d.target, err = s.target(o); err != nil {
+		return nil, TargetInvalid, err
 	}
-	scaled, err := resource.ReadScaled(u)
-	if err != nil {
-		return nil, TargetMalformed, fmt.Errorf("%v: %w", resource.ReferenceTo(u), err)
-	}
-	d.target = &target{Unstructured: u, Scaled: scaled}
 	s.findAccelerator(o, d.target)
 	return d, "", nil
 }

@@ -24,6 +24,8 @@ const leastName = 2
 func (r *Reader) Patches(v resource.View, w *resource.Workload, o *resource.Outcome) []resource.Patch {
 	var patches []resource.Patch
 	for _, a := range allocations(w, o) {
+		_, found := v.Get(a.target.GroupKind(), a.target.Namespace, a.target.Name)
+		a.missing = !found
 		u, ok := v.Get(autoscalingKind, a.object.Namespace, a.object.Name)
 		if !ok || u.GetUID() != a.object.UID {
 			continue

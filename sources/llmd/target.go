@@ -26,53 +26,69 @@ type target struct {
 	accelerator string
 	// assumed: nothing tells what is in use.
 	assumed bool
+	// missing: there is no such object.
+	missing bool
 }
 
 // target finds what is scaled for an object: what it names, or the topmost object above
-// that which can be scaled.
-func (s *survey) target(o *object) (*unstructured.Unstructured, error) {
-	u, err := s.namedTarget(o)
+// that which can be scaled. It may be missing.
+func (s *survey) target(o *object) (*target, error) {
+	r, err := namedTarget(o)
 	if err != nil {
 		return nil, err
 	}
-	top := resource.TopOwner(s.view, resource.ReferenceTo(u), func(kind schema.GroupKind) bool {
-		return slices.Contains(resource.ScaledKinds(), kind)
-	})
-	u, _ = s.view.Get(top.GroupKind(), top.Namespace, top.Name)
-	return u, nil
+	if r.Name == "" {
+		r = s.namesake(o)
+	}
+	r = resource.TopOwner(s.view, r, func(kind schema.GroupKind) bool { return slices.Contains(resource.ScaledKinds(), kind) })
+	u, found := s.view.Get(r.GroupKind(), r.Namespace, r.Name)
+	if !found {
+		u = &unstructured.Unstructured{}
+		u.SetGroupVersionKind(r.GroupVersionKind)
+		u.SetNamespace(r.Namespace)
+		u.SetName(r.Name)
+		return &target{Unstructured: u, missing: true}, nil
+	}
+	scaled, err := resource.ReadScaled(u)
+	if err != nil {
+		return nil, fmt.Errorf("%v: %w", r, err)
+	}
+	return &target{Unstructured: u, Scaled: scaled}, nil
 }
 
-// namedTarget is what the scaleTargetRef of an object names, else its owner, else what has
-// the same name.
-func (s *survey) namedTarget(o *object) (*unstructured.Unstructured, error) {
+// namedTarget is what the scaleTargetRef of an object names, else its owner; nothing where
+// it has neither.
+func namedTarget(o *object) (resource.Reference, error) {
 	if ref := o.spec.ScaleTargetRef; ref != nil {
-		return s.named(o.GetNamespace(), ref.Kind, ref.Name)
+		for _, kind := range resource.ScaledKinds() {
+			if kind.Kind == ref.Kind {
+				return reference(kind, o.GetNamespace(), ref.Name), nil
+			}
+		}
+		return resource.Reference{}, fmt.Errorf("spec.scaleTargetRef.kind: %q is not one of Deployment, StatefulSet and LeaderWorkerSet", ref.Kind)
 	}
 	for _, owner := range o.GetOwnerReferences() {
-		if slices.Contains(resource.ScaledKinds(), schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind()) {
-			return s.named(o.GetNamespace(), owner.Kind, owner.Name)
+		kind := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind()
+		if slices.Contains(resource.ScaledKinds(), kind) {
+			return reference(kind, o.GetNamespace(), owner.Name), nil
 		}
 	}
-	for _, kind := range resource.ScaledKinds() {
-		if u, ok := s.view.Get(kind, o.GetNamespace(), o.GetName()); ok {
-			return u, nil
-		}
-	}
-	return nil, fmt.Errorf("no Deployment, StatefulSet or LeaderWorkerSet owns it or is named %q", o.GetName())
+	return resource.Reference{}, nil
 }
 
-func (s *survey) named(namespace, kindName, name string) (*unstructured.Unstructured, error) {
+// namesake is what has the same name as an object: a Deployment where nothing does.
+func (s *survey) namesake(o *object) resource.Reference {
 	for _, kind := range resource.ScaledKinds() {
-		if kind.Kind != kindName {
-			continue
+		if _, ok := s.view.Get(kind, o.GetNamespace(), o.GetName()); ok {
+			return reference(kind, o.GetNamespace(), o.GetName())
 		}
-		u, ok := s.view.Get(kind, namespace, name)
-		if !ok {
-			return nil, fmt.Errorf("there is no %s %q", kindName, name)
-		}
-		return u, nil
 	}
-	return nil, fmt.Errorf("%q is no kind of target that is known", kindName)
+	return reference(resource.ScaledKinds()[0], o.GetNamespace(), o.GetName())
+}
+
+// reference to an object of one of the kinds that are scaled, all of which have a v1.
+func reference(kind schema.GroupKind, namespace, name string) resource.Reference {
+	return resource.Reference{GroupVersionKind: kind.WithVersion("v1"), Namespace: namespace, Name: name}
 }
 
 // selector selects one pod of each replica.
@@ -105,7 +121,7 @@ func (s *survey) findAccelerator(o *object, t *target) {
 	case name != "":
 		t.accelerator = s.unitPrices(o.GetNamespace()).accelerator(name, o)
 	case len(o.profiles) > 0:
-		t.assumed = len(o.profiles) > 1
+		t.assumed = len(o.profiles) > 1 && !t.missing
 		t.accelerator = o.profiles[0].accelerator
 		last, _, _ := unstructured.NestedString(o.Object, "status", "currentAlloc", "accelerator")
 		if slices.ContainsFunc(o.profiles, func(p profile) bool { return p.accelerator == last }) {

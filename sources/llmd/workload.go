@@ -39,12 +39,13 @@ func (s *survey) workload(declarations []*declaration) resource.Workload {
 	if c := first.class; c != nil {
 		w.ServiceClass, w.Priority, w.SLO = c.name, c.priority, c.slo
 	}
-	bounded := s.config.ScaleToZero
+	bounded, missing := s.config.ScaleToZero, true
 	for _, d := range declarations {
 		bounded = bounded || d.spec.MinReplicas != nil
+		missing = missing && d.target.missing
 		s.addVariants(&w, d)
 	}
-	if !bounded {
+	if !bounded && !missing {
 		w.MinReplicas = 1
 	}
 	return w
@@ -61,7 +62,9 @@ func (s *survey) addVariants(w *resource.Workload, d *declaration) {
 	v.ScaleTarget = resource.ReferenceTo(t.Unstructured).ScaleTarget()
 	v.Leaders, v.CurrentReplicas, v.NodesPerReplica = t.Leaders, t.Replicas, t.Nodes
 	setDevices(w, &v, t)
-	v.MinReplicas, v.MaxReplicas = d.minReplicas, d.maxReplicas
+	if v.MinReplicas, v.MaxReplicas = d.minReplicas, d.maxReplicas; t.missing {
+		v.MinReplicas, v.MaxReplicas = 0, optimizer.Bound{Limited: true}
+	}
 	if d.priced {
 		v.PricePerReplicaHour, v.Priced = d.cost/s.config.CostUnits, true
 	}
