@@ -47,7 +47,7 @@ func (s *snapshot) place(in *inventory) {
 		if _, ok := s.counted[p]; ok || at == nil || at.pool < 0 || in.pools[at.pool].Unknown != "" || !in.index.holds(p) {
 			continue
 		}
-		if pool := poolOf[p.node]; pool >= 0 && s.fleet.Pools[pool].Name == in.pools[at.pool].Name {
+		if pool, ok := poolOf[p.node]; ok && s.fleet.Pools[pool].Name == in.poolName(at) {
 			capacity := &s.fleet.Pools[pool].Capacity
 			capacity.Value = max(0, capacity.Value-in.held[p])
 		}

@@ -123,19 +123,14 @@ func (s *snapshot) limit(in *inventory) {
 	for k := range s.fleet.Pools {
 		s.fleet.Pools[k].Quotas = slices.Clone(s.fleet.Pools[k].Quotas) // the overlay's own
 	}
-	for _, a := range allowances(s.view, s.queues()) {
-		total := 0
-		held := make(map[quotaKey]int)
-		for p, n := range in.held {
-			at := in.sites[p.node]
-			if at == nil || !in.index.holds(p) || !a.covers(at) || !slices.Contains(a.namespaces, p.namespace) {
-				continue
-			}
-			total += n
-			if k, ok := s.counted[p]; ok {
-				held[quotaKey{p.namespace, k}] += n
-			}
+	holding := make(map[string][]*pod)
+	for p := range in.held {
+		if in.sites[p.node] != nil && in.index.holds(p) {
+			holding[p.namespace] = append(holding[p.namespace], p)
 		}
+	}
+	for _, a := range allowances(s.view, s.queues()) {
+		total, held := s.use(in, &a, holding)
 		for k := range s.fleet.Pools {
 			if at := s.sample[k]; at == nil || !a.covers(at) {
 				continue
@@ -162,6 +157,24 @@ func (s *snapshot) queues() map[string][]string {
 		}
 	}
 	return queues
+}
+
+// use is how many devices of an allowance the pods of its namespaces hold, and how many of
+// them count as those of variants, by namespace and pool of the fleet.
+func (s *snapshot) use(in *inventory, a *allowance, holding map[string][]*pod) (total int, held map[quotaKey]int) {
+	held = make(map[quotaKey]int)
+	for _, namespace := range a.namespaces {
+		for _, p := range holding[namespace] {
+			if !a.covers(in.sites[p.node]) {
+				continue
+			}
+			total += in.held[p]
+			if k, ok := s.counted[p]; ok {
+				held[quotaKey{namespace, k}] += in.held[p]
+			}
+		}
+	}
+	return total, held
 }
 
 type quotaKey struct {
