@@ -103,12 +103,12 @@ func (o *Ownership) add(autoscaler *unstructured.Unstructured, target Reference)
 
 // Owners returns in words who else scales a target, anything that it controls or anything
 // that controls it, in a stable order; none = nobody. The object that declares the
-// workload, which asks us to scale, is left out.
+// workload, which asks us to scale, is left out, and so is a binding that Kthena made of it.
 func (o *Ownership) Owners(target, declared Reference) []string {
 	var owners []Reference
 	add := func(found []Reference) {
 		for _, by := range found {
-			if by.objectName() != declared.objectName() && !slices.Contains(owners, by) {
+			if !o.madeOf(by, declared) && !slices.Contains(owners, by) {
 				owners = append(owners, by)
 			}
 		}
@@ -126,6 +126,15 @@ func (o *Ownership) Owners(target, declared Reference) []string {
 		words = append(words, writer)
 	}
 	return words
+}
+
+// madeOf tells whether an autoscaler is the object that declares a workload, or says the
+// same in the form of a binding that it controls.
+func (o *Ownership) madeOf(by, declared Reference) bool {
+	if by.GroupKind() != bindingKind {
+		return by.objectName() == declared.objectName()
+	}
+	return slices.ContainsFunc(Lineage(o.view, by), func(r Reference) bool { return r.objectName() == declared.objectName() })
 }
 
 // Delegated tells whether KEDA scales a target as we say, so that whoever wrote its scale as

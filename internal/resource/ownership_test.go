@@ -175,6 +175,28 @@ spec: {scalingConfiguration: {target: {targetRef: {name: chat}}}}
 	require.Len(t, o.Owners(target, reference("llmd.ai/v1alpha1", "VariantAutoscaling", "b")), 1)
 }
 
+// Kthena makes a binding of a ModelBooster, which declares the workload itself.
+func TestBindingOfABooster(t *testing.T) {
+	v := resourcetest.New(t, `
+apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: AutoscalingPolicyBinding
+metadata:
+  namespace: team
+  name: b
+  ownerReferences: [{apiVersion: workload.serving.volcano.sh/v1alpha1, kind: ModelBooster, name: m, uid: u, controller: true}]
+spec: {scalingConfiguration: {target: {targetRef: {name: m-big}}}}
+---
+apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: ModelServing
+metadata: {namespace: team, name: m-big}
+`)
+	o := resource.NewOwnership(v, resource.Self{})
+	const api = "workload.serving.volcano.sh/v1alpha1"
+	target := reference(api, "ModelServing", "m-big")
+	require.Empty(t, o.Owners(target, reference(api, "ModelBooster", "m")))
+	require.Equal(t, []string{"AutoscalingPolicyBinding team/b"}, o.Owners(target, reference(api, "ModelBooster", "other")))
+}
+
 // ofKEDA is a ScaledObject with a trigger, and the HPA that KEDA made of it.
 func ofKEDA(triggers string) string {
 	return family + fmt.Sprintf(`
