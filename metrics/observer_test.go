@@ -356,7 +356,9 @@ func TestRequestsOfAPairCountOnce(t *testing.T) {
 		{Name: "p", CurrentReplicas: 1, Role: optimizer.Prefill, ScaleTarget: planner.ScaleTarget{Name: "big"}},
 		{Name: "d", CurrentReplicas: 1, Role: optimizer.Decode, ScaleTarget: planner.ScaleTarget{Name: "big-small"}},
 	}
-	got := until(t, p.config(Series{Engine: VLLM}), fleet, func(o *planner.Observation) bool { return about(o.CompletionRate, 4) })
+	got := until(t, p.config(Series{Engine: VLLM}), fleet, func(o *planner.Observation) bool {
+		return about(o.CompletionRate, 4) && fresh(o.Running)
+	})
 	assert.Equal(t, 25.0, got[0].Running.Value, "a request is in one place at a time")
 }
 
