@@ -205,3 +205,26 @@ func TestFieldsOfAnotherShape(t *testing.T) {
 	require.Empty(t, c.patches(fresh(1)))
 	require.Len(t, c.patches(fresh(1.5)), 1)
 }
+
+// A little more or less of what is measured is no reason to write.
+func TestNoiseIsNotWritten(t *testing.T) {
+	c := flat(t)
+	at := &seen{state: planner.Fresh, rate: 0.5, out: 178, itl: 21, waiting: 0.1}
+	patches := c.patches(at)
+	require.Len(t, patches, 1)
+	c.view.Apply(t, patches[0])
+	for name, test := range map[string]struct {
+		seen  seen
+		wrote int
+	}{
+		"nothing":   {*at, 0},
+		"noise":     {seen{state: planner.Fresh, rate: 0.51, out: 180, itl: 21.5, waiting: 0.1}, 0},
+		"a change":  {seen{state: planner.Fresh, rate: 0.55, out: 178, itl: 21, waiting: 0.1}, 1},
+		"a latency": {seen{state: planner.Fresh, rate: 0.5, out: 178, itl: 23, waiting: 0.1}, 1},
+		"a state":   {seen{state: planner.Incomplete, rate: 0.5, out: 178, itl: 21, waiting: 0.1}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Len(t, c.patches(&test.seen), test.wrote)
+		})
+	}
+}

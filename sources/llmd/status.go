@@ -2,8 +2,12 @@ package llmd
 
 import (
 	"cmp"
+	"fmt"
+	"math"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,7 +24,7 @@ const refresh = 5 * time.Minute
 const leastName = 2
 
 // Patches returns the status of each object of a workload that has changed in anything but
-// lastRunTime, or was written five minutes ago.
+// lastRunTime, or was written five minutes ago. Noise is no change: see [same].
 func (r *Reader) Patches(v resource.View, w *resource.Workload, o *resource.Outcome) []resource.Patch {
 	var patches []resource.Patch
 	for _, a := range allocations(w, o) {
@@ -82,17 +86,53 @@ func due(u *unstructured.Unstructured, status map[string]any, now time.Time) boo
 
 // holds tells whether a value has all that is to be written, but for lastRunTime.
 func holds(before, value any) bool {
-	fields, ok := value.(map[string]any)
-	if !ok {
-		return reflect.DeepEqual(before, value)
-	}
-	existing, _ := before.(map[string]any)
-	for name, inner := range fields {
-		if name != "lastRunTime" && !holds(existing[name], inner) {
-			return false
+	switch v := value.(type) {
+	case map[string]any:
+		existing, _ := before.(map[string]any)
+		for name, inner := range v {
+			if name != "lastRunTime" && !same(name, existing[name], inner) {
+				return false
+			}
 		}
+		return true
+	case []any:
+		existing, _ := before.([]any)
+		return slices.EqualFunc(existing, v, holds)
 	}
-	return true
+	return reflect.DeepEqual(before, value)
+}
+
+// noise is the relative change of what is measured from which on it is one. Demand that
+// comes by chance varies as much from minute to minute, and a status for each object in
+// each cycle would be more than an API server wants.
+const noise = 0.05
+
+// same tells whether a field has what is to be written, or nearly so: measured values may
+// differ by noise, and messages in their numbers.
+func same(name string, before, value any) bool {
+	switch name {
+	case "arrivalRate", "avgLength", "avgInputTokens", "avgOutputTokens", "itlAverage", "ttftAverage", "waitAverage":
+		return near(fmt.Sprint(before), fmt.Sprint(value))
+	case "message":
+		return wording(fmt.Sprint(before)) == wording(fmt.Sprint(value))
+	}
+	return holds(before, value)
+}
+
+func near(before, value string) bool {
+	x, err := strconv.ParseFloat(before, 64)
+	y, err2 := strconv.ParseFloat(value, 64)
+	return err == nil && err2 == nil && math.Abs(y-x) <= noise*x
+}
+
+// wording is a text without its numbers.
+func wording(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r == '.' {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // currentAlloc is what the object uses now. What was not measured in this cycle stays as
