@@ -8,10 +8,11 @@ import (
 	"github.com/poolwright/poolwright/internal/resource"
 )
 
-// Kinds that are watched whatever readers ask for.
+// Kinds that are watched whatever readers ask for, and ConfigMaps, which one does.
 var (
 	podKind           = schema.GroupKind{Kind: "Pod"}
 	nodeKind          = schema.GroupKind{Kind: "Node"}
+	configMapKind     = schema.GroupKind{Kind: "ConfigMap"}
 	resourceQuotaKind = schema.GroupKind{Kind: "ResourceQuota"}
 	deploymentKind    = schema.GroupKind{Group: "apps", Kind: "Deployment"}
 	statefulSetKind   = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}

@@ -59,12 +59,28 @@ func trim(object any) (any, error) {
 		u.Object = keep(u.Object, podFields())
 	case nodeKind:
 		u.Object = keep(u.Object, nodeFields())
+	case configMapKind:
+		u.Object = keep(u.Object, fields{"apiVersion": nil, "kind": nil, "metadata": nil, "data": nil})
+		trimData(u.Object)
 	case replicaSetKind, statefulSetKind:
 		if controlled(u) {
 			u.Object = keep(u.Object, childFields())
 		}
 	}
 	return u, nil
+}
+
+// longestValue is what is kept of ConfigMaps, in bytes: what is read of them is short.
+const longestValue = 64 << 10
+
+// trimData drops the long values of a ConfigMap.
+func trimData(object map[string]any) {
+	data, _ := object["data"].(map[string]any)
+	for key, value := range data {
+		if text, ok := value.(string); !ok || len(text) > longestValue {
+			delete(data, key)
+		}
+	}
 }
 
 // controlled tells whether another object manages this one.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,6 +30,10 @@ func TestTrim(t *testing.T) {
 		"of a node": {
 			`{apiVersion: v1, kind: Node, metadata: {name: n}, spec: {unschedulable: true, podCIDR: 10.0.0.0/8}, status: {images: [{sizeBytes: 1}], capacity: {cpu: "1"}}}`,
 			`{apiVersion: v1, kind: Node, metadata: {name: n}, spec: {unschedulable: true}, status: {capacity: {cpu: "1"}}}`,
+		},
+		"what is short of a ConfigMap": {
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {short: s, long: "` + strings.Repeat("x", longestValue+1) + `"}, binaryData: {b: eA==}}`,
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {short: s}}`,
 		},
 		"copies of templates": {
 			`{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: r, ownerReferences: [{uid: d, controller: true}]}, spec: {replicas: 1, template: {spec: {}}}}`,
