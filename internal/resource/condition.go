@@ -17,6 +17,10 @@ const ConditionDomain = "poolwright.dev/"
 // Accepted is the type of the condition that tells whether an object could be read.
 const Accepted = ConditionDomain + "Accepted"
 
+// EngineUnsupported is the type of the condition that nobody knows what the engine of a
+// workload calls its metrics, until the configuration names it.
+const EngineUnsupported = "EngineUnsupported"
+
 // longestMessage is what Kubernetes takes of a condition's message, in bytes.
 const longestMessage = 32768
 

@@ -33,8 +33,6 @@ const (
 	TargetNotFound = "TargetNotFound"
 	// TargetUnsupported: the target is of a kind, or a part of one, that can't be scaled.
 	TargetUnsupported = "TargetUnsupported"
-	// EngineUnsupported: what replicas report of themselves is not known.
-	EngineUnsupported = "EngineUnsupported"
 	// PolicyIgnored: backends have different policies, of which none can count.
 	PolicyIgnored = "PolicyIgnored"
 	// RateLimited: the gateway lets no more tokens through than a limit.

@@ -80,7 +80,7 @@ func commonEngine(names []string, w *resource.Workload) string {
 	default:
 		return ""
 	}
-	addCondition(w, EngineUnsupported, "MetricsUnknown", message)
+	addCondition(w, resource.EngineUnsupported, "MetricsUnknown", message)
 	return ""
 }
 

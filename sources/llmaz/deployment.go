@@ -124,7 +124,7 @@ func (r *reading) recommended(d *deployment, own *backendConfig) recommendedConf
 	}
 	backend := find(r.runtimes, name)
 	if backend == nil {
-		d.note(EngineUnsupported, "BackendRuntimeMissing", "names BackendRuntime %s, which does not exist or cannot be read", name)
+		d.note(resource.EngineUnsupported, "BackendRuntimeMissing", "names BackendRuntime %s, which does not exist or cannot be read", name)
 		return recommendedConfig{}
 	}
 	if backend.Spec.StartupProbe != nil {
@@ -143,7 +143,7 @@ func (r *reading) recommended(d *deployment, own *backendConfig) recommendedConf
 func (d *deployment) run(backend string, command words) {
 	d.command, d.engine = command, engineOf(backend, command)
 	if d.engine.name == "" {
-		d.note(EngineUnsupported, "EngineUnknown", "runs an engine whose metrics are not known")
+		d.note(resource.EngineUnsupported, "EngineUnknown", "runs an engine whose metrics are not known")
 	}
 }
 

@@ -24,8 +24,6 @@ const (
 	ScaleTriggersDiffer = "ScaleTriggersDiffer"
 	// SpeculativeDecoding: a draft model runs beside the model.
 	SpeculativeDecoding = "SpeculativeDecoding"
-	// EngineUnsupported: it is not known what the engine calls its metrics.
-	EngineUnsupported = "EngineUnsupported"
 )
 
 // workloads puts what serves a model in a namespace together.

@@ -133,6 +133,9 @@ func (o *Overlay) apply(said *poolwrightv1.WorkloadOverlay, w *resource.Workload
 		w.Mode = resource.Apply
 	}
 	w.Series = o.series(w.Series, said.GetMetrics())
+	if said.GetMetrics().GetEngine() != "" {
+		w.Conditions = slices.DeleteFunc(slices.Clone(w.Conditions), func(c resource.Condition) bool { return c.Type == resource.EngineUnsupported })
+	}
 }
 
 // modes are those of messages.

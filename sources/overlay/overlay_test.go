@@ -180,6 +180,23 @@ workloads: [{match: {name: chat}, mode: OFF, priority: 7, redundancy: 1}]
 	assert.Equal(t, c, again)
 }
 
+// An engine that objects do not tell is known once it is named for the workload; a default
+// for all may be wrong.
+func TestEngineThatIsNamed(t *testing.T) {
+	declared := chat()
+	declared.Conditions = []resource.Condition{{Type: resource.EngineUnsupported, Status: resource.True}, {Type: "Other", Status: resource.True}}
+	for config, want := range map[string][]string{
+		"workloadDefaults: {metrics: {engine: vllm}}":                   {resource.EngineUnsupported, "Other"},
+		"workloads: [{match: {name: chat}, metrics: {engine: sglang}}]": {"Other"},
+	} {
+		c := parse(t, config).Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{declared})
+		require.Len(t, c.Workloads, 1)
+		assert.Subset(t, types(c.Workloads[0].Conditions), want, config)
+		assert.Equal(t, slices.Contains(want, resource.EngineUnsupported), slices.Contains(types(c.Workloads[0].Conditions), resource.EngineUnsupported), config)
+	}
+	assert.Len(t, declared.Conditions, 2, "what was declared is not changed")
+}
+
 // What objects leave to an autoscaler of their own is scaled once it is taken over, unless
 // something else is said of it.
 func TestTakeOver(t *testing.T) {
