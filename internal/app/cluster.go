@@ -52,6 +52,8 @@ type clusterLoop struct {
 	leader  leader
 	address string
 	ledger  *ledger.Writer // nil where none is kept
+	// last is the term of this process that began last; nil = it has never led.
+	last *term
 	// sequence is the number of the last entry, of this process or of the ledger.
 	sequence uint64
 	log      *slog.Logger
@@ -184,13 +186,17 @@ func (l *clusterLoop) run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// lead plans until ctx ends, which it does with the lease. Whoever begins to lead remembers
-// nothing of what another one has decided; policies take nothing away until they have
-// seen a whole window.
-func (l *clusterLoop) lead(ctx context.Context, mandate *election.Mandate) error {
+// begin returns the term that begins: the last one, where nobody else has led since, or a
+// new one. Whoever begins anew remembers nothing of what another one has decided; policies
+// take nothing away until they have seen a whole window.
+func (l *clusterLoop) begin(mandate *election.Mandate) (*term, error) {
+	if l.last != nil && mandate.Again {
+		l.last.mandate = mandate
+		return l.last, nil
+	}
 	t := &term{clusterLoop: l, mandate: mandate}
 	if err := t.observe(); err != nil {
-		return err
+		return nil, err
 	}
 	config := controller.Config{
 		Planner: l.planner, Catalog: l.catalog, Observer: t, Actuator: t, History: l.people.History, Pauses: l.people.Pauses,
@@ -200,6 +206,16 @@ func (l *clusterLoop) lead(ctx context.Context, mandate *election.Mandate) error
 		config.Ledger = l.ledger
 	}
 	t.cycle = newCycle(config, l.metrics, t.decided)
+	l.last = t
+	return t, nil
+}
+
+// lead plans until ctx ends, which it does with the lease.
+func (l *clusterLoop) lead(ctx context.Context, mandate *election.Mandate) error {
+	t, err := l.begin(mandate)
+	if err != nil {
+		return err
+	}
 	defer l.metrics.Rest()
 	every := l.settings.config.Cycle
 	ticker := time.NewTicker(every)

@@ -79,6 +79,8 @@ func (c *Config) Validate() error {
 
 // Mandate is what a leader was given.
 type Mandate struct {
+	// Again: this process led before, and nobody else since.
+	Again   bool
 	elector *leaderelection.LeaderElector
 	config  *Config
 }
@@ -116,23 +118,49 @@ func Run(ctx context.Context, client kubernetes.Interface, c Config, lead func(c
 		Client:     client.CoordinationV1(),
 		LockConfig: resourcelock.ResourceLockConfig{Identity: c.identity(host)},
 	}
+	e := &candidacy{client: client, lock: lock, config: &c, lead: lead, transitions: -1}
 	for ctx.Err() == nil {
-		if err := term(ctx, lock, &c, lead); err != nil {
+		if err := e.term(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// candidacy is what Run was given, and what became of its terms so far.
+type candidacy struct {
+	client kubernetes.Interface
+	lock   resourcelock.Interface
+	config *Config
+	lead   func(context.Context, *Mandate) error
+	// transitions is how often the Lease had changed hands when this process led last; -1 =
+	// it never has.
+	transitions int32
+}
+
+// mandate begins a term.
+func (e *candidacy) mandate(ctx context.Context, elector *leaderelection.LeaderElector) *Mandate {
+	m := &Mandate{config: e.config, elector: elector}
+	// The elector's own lock is not for two goroutines.
+	lease, err := e.client.CoordinationV1().Leases(m.config.Namespace).Get(ctx, m.config.Name, metav1.GetOptions{})
+	if err != nil || lease.Spec.LeaseTransitions == nil {
+		e.transitions = -1 // it is not known who led in between
+		return m
+	}
+	m.Again, e.transitions = *lease.Spec.LeaseTransitions == e.transitions, *lease.Spec.LeaseTransitions
+	return m
+}
+
 // term is one candidacy, from waiting to the end of the lease.
-func term(ctx context.Context, lock resourcelock.Interface, c *Config, lead func(context.Context, *Mandate) error) error {
+func (e *candidacy) term(ctx context.Context) error {
+	c := e.config
 	standing, withdraw := context.WithCancel(context.WithoutCancel(ctx))
 	defer withdraw()
 	var elected atomic.Bool
 	ended := make(chan error, 1)
-	mandate := &Mandate{config: c}
+	var elector *leaderelection.LeaderElector // what it calls back asks it
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: lock, Name: c.Name, ReleaseOnCancel: true,
+		Lock: e.lock, Name: c.Name, ReleaseOnCancel: true,
 		LeaseDuration: c.LeaseDuration, RenewDeadline: c.RenewDeadline, RetryPeriod: c.RetryPeriod,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(held context.Context) {
@@ -140,14 +168,14 @@ func term(ctx context.Context, lock resourcelock.Interface, c *Config, lead func
 				held, stop := context.WithCancel(held)
 				defer stop()
 				defer context.AfterFunc(ctx, stop)()
-				ended <- lead(held, mandate)
+				ended <- e.lead(held, e.mandate(held, elector))
 				withdraw()
 			},
 			OnStoppedLeading: func() {},
 			OnNewLeader: func(identity string) {
 				if c.Changed != nil {
 					_, address, _ := strings.Cut(identity, addressMark)
-					c.Changed(Leader{Identity: identity, Address: address, Self: identity == lock.Identity()})
+					c.Changed(Leader{Identity: identity, Address: address, Self: identity == e.lock.Identity()})
 				}
 			},
 		},
@@ -155,7 +183,6 @@ func term(ctx context.Context, lock resourcelock.Interface, c *Config, lead func
 	if err != nil {
 		return fmt.Errorf("election: %w", err)
 	}
-	mandate.elector = elector
 	// Whoever leads withdraws by itself, once it is done.
 	defer context.AfterFunc(ctx, func() {
 		if !elected.Load() {

@@ -98,6 +98,7 @@ func TestLostLease(t *testing.T) {
 	})
 	invalid := make(chan error, 2)
 	terms := make(chan int, 2)
+	again := make(chan bool, 2)
 	term := 0
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -105,6 +106,7 @@ func TestLostLease(t *testing.T) {
 		ended <- election.Run(ctx, client, config(), func(ctx context.Context, mandate *election.Mandate) error {
 			term++
 			terms <- term
+			again <- mandate.Again
 			<-ctx.Done()
 			invalid <- mandate.Valid()
 			return nil
@@ -115,6 +117,7 @@ func TestLostLease(t *testing.T) {
 	require.ErrorContains(t, <-invalid, "election:")
 	unreachable.Store(false)
 	require.Equal(t, 2, <-terms)
+	require.Equal(t, []bool{false, true}, []bool{<-again, <-again}, "nobody led in between")
 	stop()
 	require.NoError(t, <-ended)
 }
