@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -110,15 +111,48 @@ func (c *Condition) entry(before map[string]any, generation int64, now time.Time
 }
 
 // ConditionsPatch returns what writes conditions into the status of an object as
-// [MergeConditions] does; false where they are written already.
+// [MergeConditions] does; false where they are written already, with [SameMessage].
 func ConditionsPatch(object *unstructured.Unstructured, conditions []Condition, now time.Time) (Patch, bool) {
 	merged := MergeConditions(object, conditions, now)
 	old, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
-	if len(merged) == len(old) && (len(old) == 0 || reflect.DeepEqual(merged, old)) {
+	if slices.EqualFunc(merged, old, sameCondition) {
 		return Patch{}, false
 	}
 	return Patch{
 		Object: ReferenceTo(object), ResourceVersion: object.GetResourceVersion(), Subresource: "status",
 		Merge: map[string]any{"status": map[string]any{"conditions": merged}},
 	}, true
+}
+
+// sameCondition tells whether two entries of a list of conditions differ in nothing, or in
+// the numbers of their messages only.
+func sameCondition(a, b any) bool {
+	x, _ := a.(map[string]any)
+	y, _ := b.(map[string]any)
+	if len(x) != len(y) {
+		return false
+	}
+	for name, value := range x {
+		if name == "message" && SameMessage(fmt.Sprint(value), fmt.Sprint(y[name])) {
+			continue
+		}
+		if !reflect.DeepEqual(value, y[name]) {
+			return false
+		}
+	}
+	return true
+}
+
+// SameMessage tells whether two messages say the same of different numbers. Where a message
+// counts something, that alone is no reason to write to the API server in every cycle.
+func SameMessage(a, b string) bool { return wording(a) == wording(b) }
+
+// wording is a text without its numbers.
+func wording(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r == '.' {
+			return -1
+		}
+		return r
+	}, text)
 }

@@ -54,6 +54,15 @@ func TestConditionsPatch(t *testing.T) {
 	_, changed = resource.ConditionsPatch(object, conditions, now.Add(time.Hour))
 	require.False(t, changed, "all is written already")
 
+	conditions[1].Message = "for 3 replicas"
+	patch, changed = resource.ConditionsPatch(object, conditions, now)
+	require.True(t, changed)
+	view.Apply(t, patch)
+	object, _ = view.Get(kind, "a", "one")
+	conditions[1].Message = "for 12.5 replicas"
+	_, changed = resource.ConditionsPatch(object, conditions, now)
+	require.False(t, changed, "numbers alone are not written")
+
 	conditions[1].Status = resource.True
 	patch, changed = resource.ConditionsPatch(object, conditions, now.Add(time.Hour))
 	require.True(t, changed)

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -114,7 +113,7 @@ func same(name string, before, value any) bool {
 	case "arrivalRate", "avgLength", "avgInputTokens", "avgOutputTokens", "itlAverage", "ttftAverage", "waitAverage":
 		return near(fmt.Sprint(before), fmt.Sprint(value))
 	case "message":
-		return wording(fmt.Sprint(before)) == wording(fmt.Sprint(value))
+		return resource.SameMessage(fmt.Sprint(before), fmt.Sprint(value))
 	}
 	return holds(before, value)
 }
@@ -123,16 +122,6 @@ func near(before, value string) bool {
 	x, err := strconv.ParseFloat(before, 64)
 	y, err2 := strconv.ParseFloat(value, 64)
 	return err == nil && err2 == nil && math.Abs(y-x) <= noise*x
-}
-
-// wording is a text without its numbers.
-func wording(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r == '.' {
-			return -1
-		}
-		return r
-	}, text)
 }
 
 // currentAlloc is what the object uses now. What was not measured in this cycle stays as
