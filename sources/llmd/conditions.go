@@ -49,7 +49,7 @@ func message(o *resource.Outcome, of ...planner.ConditionType) (string, bool) {
 }
 
 func metrics(o *resource.Outcome) resource.Condition {
-	unknown, missing := message(o, planner.DemandUnknown)
+	unknown, missing := message(o, planner.DemandUnknown, planner.LengthsUnknown)
 	if !missing {
 		c := resource.Condition{Type: metricsAvailable, Status: resource.True, Reason: metricsFound, Message: "demand is measured"}
 		if incomplete, ok := message(o, planner.DemandIncomplete); ok {
@@ -68,7 +68,7 @@ func (a *allocation) optimization(o *resource.Outcome, wanted *choice) resource.
 	if a.missing {
 		return resource.Condition{Type: optimizationReady, Status: resource.False, Reason: optimizedNot, Message: fmt.Sprintf("there is no %v", a.target)}
 	}
-	if unknown, ok := message(o, planner.DemandUnknown); ok {
+	if unknown, ok := message(o, planner.DemandUnknown, planner.LengthsUnknown); ok {
 		return resource.Condition{Type: optimizationReady, Status: resource.False, Reason: noMetrics, Message: unknown}
 	}
 	if why, ok := message(o, planner.SLOInfeasible, planner.Paused, planner.ExternalChange); ok {
