@@ -20,6 +20,8 @@ type node struct {
 	resource corev1.ResourceName
 	// ready: its kubelet is alive. cordoned: no new pods may come.
 	ready, cordoned bool
+	// taints keep pods away that don't tolerate them.
+	taints []corev1.Taint
 }
 
 // Taints of node autoscalers on nodes that they are about to remove.
@@ -37,7 +39,7 @@ func readNode(object *unstructured.Unstructured) (*node, error) {
 	read := &node{
 		name: n.Name, product: resource.Product(n.Labels), zone: n.Labels[corev1.LabelTopologyZone],
 		devices: resource.Devices(n.Status.Allocatable), cordoned: n.Spec.Unschedulable,
-		resource: resource.DeviceResource(n.Status.Capacity),
+		resource: resource.DeviceResource(n.Status.Capacity), taints: repelling(n.Spec.Taints),
 	}
 	for _, taint := range n.Spec.Taints {
 		if taint.Key == karpenterDisrupted || taint.Key == clusterAutoscalerGo {

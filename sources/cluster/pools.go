@@ -42,7 +42,7 @@ type site struct {
 // newInventory finds the pools. On each node, the devices of pods that are not ours belong
 // to others, and make it a smaller node. Where pods of some namespaces alone are seen, nobody
 // knows what others hold.
-func newInventory(x *index, ours map[*pod]bool, partial bool) *inventory {
+func newInventory(x *index, ours map[*pod]bool, t tolerance, partial bool) *inventory {
 	in := &inventory{index: x, ours: ours, held: make(map[*pod]int), sites: make(map[string]*site)}
 	d := readAllocation(x.view)
 	for _, p := range x.pods {
@@ -69,7 +69,7 @@ func newInventory(x *index, ours map[*pod]bool, partial bool) *inventory {
 		switch {
 		case s.product == "" || !s.ready:
 			continue
-		case s.cordoned || s.uncounted != "":
+		case s.cordoned || s.uncounted != "" || !t.admits(s.taints):
 			s.offered = own[s.name] // as much as is used: nothing can come
 		default:
 			s.offered = max(0, s.offered-others[s.name])

@@ -60,7 +60,7 @@ func (c *Catalog) snapshot(v *View, o *overlay.Overlay) *snapshot {
 			}
 		}
 	}
-	in := newInventory(x, ours, c.partial)
+	in := newInventory(x, ours, newTolerance(v, declared), c.partial)
 	for i := range declared {
 		s.prepare(&declared[i], in, all[i])
 	}

@@ -162,6 +162,16 @@ func TestPoolsFromNodes(t *testing.T) {
 		"a node about to be removed is cordoned": {
 			nodeOf("n1", h100, 8, "spec: {taints: [{key: karpenter.sh/disrupted, effect: NoSchedule}]}"), map[string]int{},
 		},
+		"taints that we don't tolerate": {
+			nodeOf("n1", h100, 8, "spec: {taints: [{key: team, value: b, effect: NoSchedule}]}") + nodeOf("n2", h100, 8, "") +
+				deployment("a", "x", 1, onH100) + podOf("a", "x-1", "r-a-x", "n1", "ready"),
+			map[string]int{h100 + "-x2": 2, h100 + "-x8": 8},
+		},
+		"taints that we tolerate": {
+			nodeOf("n1", h100, 8, "spec: {taints: [{key: team, value: a, effect: NoSchedule}, {key: nvidia.com/gpu, effect: NoSchedule}]}") +
+				strings.Replace(deployment("a", "x", 1, onH100), "spec: {replicas", "spec: {template: {spec: {tolerations: [{key: team, value: a}]}}, replicas", 1),
+			map[string]int{h100 + "-x8": 8},
+		},
 		"not of a node that is lost": {
 			strings.ReplaceAll(nodeOf("n1", h100, 8, ""), `status: "True"`, `status: "Unknown"`), map[string]int{},
 		},
