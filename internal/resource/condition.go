@@ -76,7 +76,7 @@ func MergeConditions(object *unstructured.Unstructured, conditions []Condition, 
 		case ok:
 			merged = append(merged, c.entry(before, object.GetGeneration(), now))
 			delete(given, kind)
-		case !strings.HasPrefix(kind, ConditionDomain):
+		case kind != "" && !strings.HasPrefix(kind, ConditionDomain):
 			merged = append(merged, entry)
 		}
 	}

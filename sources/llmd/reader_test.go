@@ -228,3 +228,18 @@ func TestNoiseIsNotWritten(t *testing.T) {
 		})
 	}
 }
+
+// Whatever is in a status that somebody else wrote, the next one keeps the definition.
+func TestMangledStatus(t *testing.T) {
+	for _, status := range []string{
+		`text`, `[1]`, `{currentAlloc: [], conditions: 5}`, `{conditions: [5, {type: 7}, {type: MetricsAvailable, lastTransitionTime: 3}]}`,
+		`{currentAlloc: {load: text, itlAverage: 5}, desiredOptimizedAlloc: {lastRunTime: never, numReplicas: many}}`,
+	} {
+		c := flat(t)
+		object := strings.Split(example(t, "flat.yaml"), "---")[1]
+		c.view.Add(t, strings.Replace(object, "spec:\n", "status: "+status+"\nspec:\n", 1))
+		patches := c.patches(fresh(1))
+		require.Len(t, patches, 1, status)
+		require.Empty(t, violations("status", statusSchema(t), patches[0].Merge["status"]), status)
+	}
+}
