@@ -26,7 +26,8 @@ func parse(text io.Reader, wanted map[string]bool) (exposition, error) {
 	lines := bufio.NewScanner(text)
 	lines.Buffer(nil, longestLine)
 	for lines.Scan() {
-		if name := subject(lines.Bytes()); wanted[string(name)] || wanted[histogramOf(string(name))] {
+		// Nearly all lines are of no interest, so names stay bytes.
+		if name := subject(lines.Bytes()); wanted[string(name)] || wanted[string(withoutPart(name))] {
 			chosen.Write(lines.Bytes())
 			chosen.WriteByte('\n')
 		}
@@ -59,10 +60,13 @@ func subject(line []byte) []byte {
 }
 
 // histogramOf is the name of the histogram or summary that a sample of this name may be of.
-func histogramOf(name string) string {
+func histogramOf(name string) string { return string(withoutPart([]byte(name))) }
+
+// withoutPart is a name without the end that says which part of a histogram it is.
+func withoutPart(name []byte) []byte {
 	for _, part := range [...]string{"_bucket", "_sum", "_count"} {
-		if base, ok := strings.CutSuffix(name, part); ok {
-			return base
+		if len(name) > len(part) && string(name[len(name)-len(part):]) == part {
+			return name[:len(name)-len(part)]
 		}
 	}
 	return name
