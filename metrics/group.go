@@ -46,6 +46,9 @@ func (o *Observer) newCycle(fleet *planner.Fleet) *cycle {
 		series: make([]Series, len(fleet.Workloads)), pods: make([][]podReport, len(fleet.Workloads)),
 		reported: make([]*reported, len(fleet.Workloads)), gateways: make([]*reported, len(fleet.Workloads)),
 	}
+	if o.scraper != nil {
+		c.existing = o.scraper.pods
+	}
 	for i := range fleet.Workloads {
 		w := &fleet.Workloads[i]
 		c.series[i] = o.lookup(w)
@@ -191,11 +194,17 @@ func (g *group) takeBucket(q quantity, bound string, s *sample) {
 	}
 }
 
-// settle ends the taking of answers.
-func (g *group) settle(staleAfter float64) {
+// settle ends the taking of answers. Pods may be nil.
+func (g *group) settle(pods Pods, staleAfter float64) {
 	for k := range g.index.members {
-		if r := g.reported[g.index.members[k].workload]; r != nil {
-			r.settle(staleAfter)
+		workload := g.index.members[k].workload
+		r := g.reported[workload]
+		if r == nil {
+			continue
+		}
+		r.settle(staleAfter)
+		if pods != nil {
+			r.bury(pods.Pods(g.fleet.Workloads[workload].QualifiedName()), staleAfter)
 		}
 	}
 }

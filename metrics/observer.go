@@ -113,6 +113,8 @@ type cycle struct {
 	config *Config
 	client *client
 	fleet  *planner.Fleet
+	// existing knows which pods there are; nil where nobody does.
+	existing Pods
 	// engines are those that are known; series are of the workloads, groups of those that
 	// share queries.
 	engines map[Engine]*engine
@@ -167,7 +169,7 @@ func (c *cycle) take(report *Report) (failed []error) {
 		q.samples = nil
 	}
 	for i := range c.groups {
-		c.groups[i].settle(c.config.StaleAfter.Seconds())
+		c.groups[i].settle(c.existing, c.config.StaleAfter.Seconds())
 		report.Warnings = append(report.Warnings, c.groups[i].ambiguities(c.fleet)...)
 	}
 	report.Failures = append(slices.Clone(failed), c.failures...)

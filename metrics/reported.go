@@ -46,10 +46,13 @@ type target struct{ name, job string }
 
 // replica is what one replica reported.
 type replica struct {
+	pod string
 	// variant is its place in the workload, -1 if unknown.
 	variant int
-	has     [quantities]bool
-	values  [quantities]float64
+	// gone: its pod is no more, so that it owes no report.
+	gone   bool
+	has    [quantities]bool
+	values [quantities]float64
 	// named are the metrics that policies follow; nil where there are none.
 	named map[string]float64
 }
@@ -61,11 +64,29 @@ func (r *reported) settle(staleAfter float64) {
 	})
 	for i, key := range keys {
 		this := r.targets[key]
+		this.pod = key.name
 		if i == 0 || keys[i-1].name != key.name {
 			r.replicas = append(r.replicas, this)
 		} else if last := &r.replicas[len(r.replicas)-1]; !(*last).isFresh(staleAfter) && this.isFresh(staleAfter) {
 			*last = this
 		}
+	}
+}
+
+// bury finds the silent replicas whose pods are gone. That pods tell is sure only where all
+// replicas that report have the name of one.
+func (r *reported) bury(pods []Pod, staleAfter float64) {
+	exists := make(map[string]bool, len(pods))
+	for i := range pods {
+		exists[pods[i].Name] = true
+	}
+	named := func(one *replica) bool { return exists[one.pod] }
+	strange := func(one *replica) bool { return one.isFresh(staleAfter) && !named(one) }
+	if !slices.ContainsFunc(r.replicas, named) || slices.ContainsFunc(r.replicas, strange) {
+		return
+	}
+	for _, one := range r.replicas {
+		one.gone = !named(one)
 	}
 }
 
@@ -155,7 +176,7 @@ func (s *scope) measure(m *metric) planner.Measurement {
 		switch {
 		case isFresh:
 			fresh++
-		case r.has[age], r.has[known]:
+		case !r.gone && (r.has[age] || r.has[known]):
 			silent++
 		}
 		if !r.has[m.quantity] || (!isFresh && m.isGauge()) {

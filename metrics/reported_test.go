@@ -69,6 +69,41 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// A replica that was removed is not missed while another starts, where pods tell that it is
+// gone.
+func TestPodsTellWhoIsGone(t *testing.T) {
+	up, gone := says{age: 1, known: 1, running: 2}, says{known: 1, completions: 2}
+	starting := planner.Variant{CurrentReplicas: 2, StartingReplicas: 1}
+	incomplete, fresh := planner.Measurement{State: planner.Incomplete, Value: 2}, of(2)
+	for name, test := range map[string]struct {
+		replicas map[string]says
+		pods     []Pod
+		want     planner.Measurement
+	}{
+		"removed":                         {map[string]says{"a": up, "b": gone}, []Pod{{Name: "a"}, {Name: "c"}}, fresh},
+		"silent":                          {map[string]says{"a": up, "b": gone}, []Pod{{Name: "a"}, {Name: "b"}}, incomplete},
+		"nobody knows pods":               {map[string]says{"a": up, "b": gone}, nil, incomplete},
+		"replicas are not called by pods": {map[string]says{"10.0.0.1": up, "10.0.0.2": gone}, []Pod{{Name: "a"}, {Name: "c"}}, incomplete},
+		"one is not called by a pod":      {map[string]says{"a": up, "10.0.0.1": up, "b": gone}, []Pod{{Name: "a"}, {Name: "c"}}, planner.Measurement{State: planner.Fresh, Value: 4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := reported{targets: map[target]*replica{}}
+			for name, values := range test.replicas {
+				one := &replica{}
+				for q, value := range values {
+					one.add(q, value)
+				}
+				r.targets[target{name: name}] = one
+			}
+			r.settle(45)
+			r.bury(test.pods, 45)
+			w := planner.Workload{Variants: []planner.Variant{starting}}
+			s := scope{reported: &r, workload: &w, staleAfter: 45}
+			assert.Equal(t, test.want, s.measure(&metric{quantity: running}))
+		})
+	}
+}
+
 func TestSettlePrefersTheFreshTarget(t *testing.T) {
 	at := func(seconds, value float64) *replica {
 		r := &replica{}
