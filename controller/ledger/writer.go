@@ -132,6 +132,10 @@ func (w *Writer) Checkpoint(m planner.Memory) (planner.Memory, error) {
 	return written.Checkpoint.Memory.Memory(), nil
 }
 
+// Restart has the next cycle write the memory down that it is planned with: it is not the
+// one that the last entry left, as where another controller goes on with the ledger.
+func (w *Writer) Restart() { w.started = false }
+
 // full tells whether it is time for another file.
 func (w *Writer) full() bool {
 	return w.firstCheckpoint > 0 && w.size >= max(w.config.SegmentBytes, 2*w.firstCheckpoint) ||

@@ -91,6 +91,19 @@ func TestLedgerGivesMemoryBack(t *testing.T) {
 }
 
 // Entries come in their order and behind a checkpoint, or they could not be replayed.
+// A controller that remembers nothing goes on with the ledger of another one.
+func TestRestart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.jsonl")
+	world := newWorld(t, 2)
+	w, _ := open(t, ledger.Config{Path: path, Sync: ledger.AtCheckpoints})
+	run(t, world, w, 0, 30, 5*time.Minute)
+	w.Restart()
+	run(t, world, w, 30, 30, 5*time.Minute)
+	report, differing := replay(t, segments(t, path)...)
+	assert.Empty(t, differing)
+	assert.Equal(t, 60, report.Reproduced)
+}
+
 func TestAppendRefuses(t *testing.T) {
 	w, _ := open(t, ledger.Config{Path: filepath.Join(t.TempDir(), "ledger.jsonl")})
 	require.EqualError(t, w.Append(controller.Entry{Sequence: 1}), "ledger: entry 1 without the checkpoint that is due")

@@ -203,6 +203,7 @@ func (l *clusterLoop) begin(mandate *election.Mandate) (*term, error) {
 		Sequence: l.sequence,
 	}
 	if l.ledger != nil {
+		l.ledger.Restart()
 		config.Ledger = l.ledger
 	}
 	t.cycle = newCycle(config, l.metrics, t.decided)
