@@ -126,7 +126,7 @@ func (c *ControlPlane) Stop() error {
 // Admin may do everything. The caller owns the copy.
 func (c *ControlPlane) Admin() *rest.Config { return rest.CopyConfig(c.admin) }
 
-// Log is the file that a component writes to.
-func (c *Component) Log() string { return c.log }
+// FreeAddresses are addresses of the control plane's network that nobody listens on.
+func (c *ControlPlane) FreeAddresses(count int) ([]string, error) { return c.network.addresses(count) }
 
 func (c *ControlPlane) path(name string) string { return filepath.Join(c.folder, name) }

@@ -33,7 +33,7 @@ const (
 	// pause is between two questions whether it is.
 	pause = 20 * time.Millisecond
 	// logTail is what an error quotes of a log, in bytes.
-	logTail = 2000
+	logTail = 1000
 )
 
 // Start starts the component and waits until it is ready. It must not be running.
