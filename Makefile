@@ -191,6 +191,10 @@ e2e: build controlplane ## run the tests that need a Kubernetes control plane
 e2e-scale: build controlplane ## measure cycles over 2,000 workloads on a control plane (10 min)
 	CGO_ENABLED=0 go test -tags e2e -count 1 -v -timeout 30m ./test/scale -workloads 2000
 
+.PHONY: e2e-long
+e2e-long: build controlplane ## run the program's own of these tests with the cycles of a real cluster (1 h)
+	CGO_ENABLED=0 go test -tags e2e -count 1 -timeout 3h ./test/e2e -long
+
 .PHONY: controlplane
 controlplane: setup-prometheus $(CONTROLPLANE)/.done ## build the programs of a Kubernetes control plane, for tests (10 min, then kept)
 

@@ -41,14 +41,9 @@ func newCluster(t *testing.T, config controlplane.Config) *cluster {
 	c.typed = kubernetes.NewForConfigOrDie(c.Admin())
 	c.dynamic = dynamic.NewForConfigOrDie(c.Admin())
 	c.engines = fakeengine.New(t, c.typed, c.TargetsAddress)
-	definitions, err := filepath.Glob("../../deploy/crds/*.yaml")
-	require.NoError(t, err)
-	for _, file := range definitions {
-		c.kubectl("create", "-f", file)
-	}
-	if len(definitions) > 0 {
-		c.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
-	}
+	// Kthena's first release, whose ModelServings have no scale subresource.
+	c.kubectl("create", "-f", "../../deploy/crds", "-f", "../../deploy/crds/kthena-v0.1")
+	c.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
 	return c
 }
 
@@ -70,18 +65,12 @@ func (c *cluster) kubectl(arguments ...string) string {
 	return out
 }
 
-// apply applies a file of testdata, which is a template.
-func (c *cluster) apply(name string) {
-	c.t.Helper()
-	c.kubectl("apply", "--server-side", "-f", c.fill(name, nil))
-}
-
 // fill writes a template of testdata with its data filled in, and returns the file.
 func (c *cluster) fill(name string, data any) string {
 	c.t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name))
+	text, err := os.ReadFile(filepath.Join("testdata", name)) //nolint:gosec // files of this test
 	require.NoError(c.t, err)
-	parsed, err := template.New(name).Funcs(template.FuncMap{"engine": engineAnnotation}).Parse(string(text))
+	parsed, err := template.New(filepath.Base(name)).Funcs(template.FuncMap{"engine": engineAnnotation}).Parse(string(text))
 	require.NoError(c.t, err)
 	var b bytes.Buffer
 	require.NoError(c.t, parsed.Execute(&b, data))

@@ -39,7 +39,7 @@ func TestEveryEngineIsObserved(t *testing.T) {
 		fleet.Workloads = append(fleet.Workloads, w)
 		config.Workloads[w.QualifiedName()] = metrics.Series{Engine: engine}
 	}
-	observer, err := metrics.New(config, nil, nil)
+	observer, err := metrics.New(config, nil, nil, nil)
 	require.NoError(t, err)
 	for i := range fleet.Workloads {
 		name := fleet.Workloads[i].Name

@@ -1,0 +1,53 @@
+//go:build e2e && linux
+
+package e2e
+
+import (
+	"flag"
+	"testing"
+	"time"
+)
+
+var long = flag.Bool("long", false, "cycles of 15 s, as in a real cluster, in place of 2 s")
+
+// pace is how fast everything goes, in proportion.
+type pace struct {
+	// cycle of the loop, scrape is the interval of Prometheus, window that of rates.
+	cycle, scrape, window time.Duration
+	// load is how long a model takes to load, scaleDown the window of the policy, drain the
+	// time in which what waits is to be served.
+	load, scaleDown, drain time.Duration
+	// lease of the leader, with the deadline to renew it and the time between attempts.
+	lease, renew, retry time.Duration
+}
+
+func newPace() pace {
+	if *long {
+		return pace{
+			cycle: 15 * time.Second, scrape: 15 * time.Second, window: time.Minute,
+			load: time.Minute, scaleDown: 5 * time.Minute, drain: 2 * time.Minute,
+			lease: 15 * time.Second, renew: 10 * time.Second, retry: 2 * time.Second,
+		}
+	}
+	return pace{
+		cycle: 2 * time.Second, scrape: time.Second, window: 4 * time.Second,
+		load: 8 * time.Second, scaleDown: 10 * time.Second, drain: 8 * time.Second,
+		// Not in proportion: a lease counts in whole seconds, and this machine may be busy.
+		lease: 5 * time.Second, renew: 3 * time.Second, retry: time.Second,
+	}
+}
+
+// cycles is how long so many cycles take.
+func (p pace) cycles(n int) time.Duration { return time.Duration(n) * p.cycle }
+
+// pass lets time pass, where it is time that is tested.
+func pass(t *testing.T, d time.Duration) {
+	t.Helper()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-t.Context().Done():
+		t.Fatal(t.Context().Err())
+	}
+}
