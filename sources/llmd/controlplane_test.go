@@ -82,11 +82,11 @@ func TestOnAPIServer(t *testing.T) {
 	t.Run("the columns are shown", func(t *testing.T) {
 		s := s.in(t)
 		columns := strings.Fields(s.Do("get", "va", "-A", "--no-headers"))
-		assert.Equal(t, []string{"llm-d-inference", "llama-8b", "llama-3.1-8b", "A100", "2", "A100", "2", "true", "True"}, columns[:9])
+		assert.Equal(t, []string{"llm-d-inference", "llama-8b", "llama-3.1-8b", "A100", "2", "A100", "2", "true", "True", "True"}, columns[:10])
 		wide := strings.Fields(s.Do("get", "va", "-n", "llm-d-sim", "-o", "wide"))
 		assert.Equal(t, []string{
-			"NAME", "MODEL", "ACCELERATOR", "REPLICAS", "WANTED", "OPTIMIZED", "APPLIED", "METRICS", "RATE", "ITL", "COST", "READY", "AGE",
-			"vllme-deployment", "default/default", "A100", "1", "MI300X", "1", "false", "True", "120.00", "21.00", "40.00", "True",
+			"NAME", "MODEL", "ACCELERATOR", "REPLICAS", "WANTED", "OPTIMIZED", "APPLIED", "METRICS", "READY", "RATE", "ITL", "COST", "AGE",
+			"vllme-deployment", "default/default", "A100", "1", "MI300X", "1", "false", "True", "True", "120.00", "21.00", "40.00",
 		}, wide[:25])
 	})
 
