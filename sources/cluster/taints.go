@@ -18,9 +18,14 @@ type tolerance struct {
 	templates [][]corev1.Toleration
 }
 
-// newTolerance reads what the templates of all targets tolerate.
+// newTolerance reads what the templates of all targets tolerate. Without taints that makes no
+// difference.
 func newTolerance(v *View, declared []resource.Workload) tolerance {
-	t := tolerance{any: len(declared) == 0}
+	tainted := slices.ContainsFunc(v.entries(nodeKind), func(e *entry) bool { return len(e.node.taints) > 0 })
+	t := tolerance{any: len(declared) == 0 || !tainted}
+	if t.any {
+		return t
+	}
 	known := make(map[string]bool)
 	for i := range declared {
 		for j := range declared[i].Declared {

@@ -42,7 +42,7 @@ func TestToleranceAdmits(t *testing.T) {
 	assert.True(t, (&tolerance{templates: [][]corev1.Toleration{{}}}).admits(nil))
 	assert.False(t, (&tolerance{templates: [][]corev1.Toleration{{}}}).admits(taints))
 
-	text := "apiVersion: example.com/v1\nkind: Model\nmetadata: {namespace: a, name: m}\n---\n" + deployment("a", "x", 1, "")
+	text := nodeOf("n1", h100, 8, "spec: {taints: [{key: a, effect: NoExecute}]}") + "apiVersion: example.com/v1\nkind: Model\nmetadata: {namespace: a, name: m}\n---\n" + deployment("a", "x", 1, "")
 	v := viewOf(t, text)
 	of := func(kind, name string) resource.Workload {
 		for listed := range v.kinds {
@@ -53,6 +53,7 @@ func TestToleranceAdmits(t *testing.T) {
 		return resource.Workload{}
 	}
 	assert.True(t, newTolerance(v, nil).any)
+	assert.True(t, newTolerance(viewOf(t, deployment("a", "x", 1, "")), []resource.Workload{of("Deployment", "x")}).any, "no taints")
 	assert.False(t, newTolerance(v, []resource.Workload{of("Deployment", "x")}).any)
 	assert.True(t, newTolerance(v, []resource.Workload{of("Deployment", "x"), of("Model", "m")}).any)
 }
