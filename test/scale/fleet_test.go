@@ -30,12 +30,11 @@ var accelerators = [...]struct{ name, product string }{
 	{"h100", "NVIDIA-H100-80GB-HBM3"}, {"a100", "NVIDIA-A100-SXM4-80GB"}, {"l40s", "NVIDIA-L40S"},
 }
 
-// What one replica serves on the first type of device, and the demand of a workload before
-// and after it has grown, in requests/s.
+// The demand of a workload before and after it has grown, in requests/s: one replica on the
+// first type of device, and more than one.
 const (
-	capacity = 4
-	calm     = 3
-	grown    = 6
+	calm  = 2
+	grown = 6
 )
 
 // fleet is many workloads of plain Deployments, and what their engines would report.

@@ -45,10 +45,10 @@ fleet:
   - {accelerator: a100, capacity: %[7]d}
   - {accelerator: l40s, capacity: %[7]d}
   replicas:
-  - {match: {accelerator: h100}, capacityRps: %[8]d, startup: 10s}
-  - {match: {accelerator: a100}, capacityRps: 2, startup: 10s}
-  - {match: {accelerator: l40s}, capacityRps: 1, startup: 10s}
-  workloadDefaults: {minReplicas: 1, metrics: {engine: vllm}}
+  - {match: {accelerator: h100}, profile: {alphaMs: 8, betaMs: 0.25}, maxBatch: 8, startup: 10s}
+  - {match: {accelerator: a100}, profile: {alphaMs: 12, betaMs: 0.5}, maxBatch: 8, startup: 10s}
+  - {match: {accelerator: l40s}, profile: {alphaMs: 20, betaMs: 1}, maxBatch: 8, startup: 10s}
+  workloadDefaults: {minReplicas: 1, slo: {itl: {mean: 40ms}, ttft: {p95: 2s}}, metrics: {engine: vllm}}
 `
 
 // program is a running bin/poolwright.
@@ -62,7 +62,7 @@ func (f *fleet) start(t *testing.T) *program {
 	kubeconfig, err := f.Kubeconfig("poolwright", f.Admin())
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "poolwright.yaml")
-	text := fmt.Sprintf(config, kubeconfig, namespace, f.PrometheusURL, interval, 4*interval, cycle, 2*f.workloads, capacity)
+	text := fmt.Sprintf(config, kubeconfig, namespace, f.PrometheusURL, interval, 4*interval, cycle, 2*f.workloads)
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	require.NoError(t, err)
