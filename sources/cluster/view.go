@@ -15,6 +15,8 @@ import (
 type View struct {
 	// asOf is when all of it was known to be true.
 	asOf time.Time
+	// behind says what has not been heard of since; nil where all is as of now.
+	behind error
 	// version is the same for two views of a watch only if nothing has changed between them.
 	version uint64
 	kinds   map[schema.GroupKind]*listing

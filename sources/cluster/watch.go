@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -190,10 +191,13 @@ func (w *Watch) View() (*View, error) {
 		return nil, err
 	}
 	if age := now.Sub(v.asOf); age > w.config.MaxAge {
-		return nil, fmt.Errorf("cluster: out of touch with the API server for %s, and nothing is decided after %s", age.Round(time.Second), w.config.MaxAge)
+		return nil, fmt.Errorf("cluster: out of touch with the API server for %s, and nothing is decided after %s: %w", age.Round(time.Second), w.config.MaxAge, v.behind)
 	}
 	return v, nil
 }
+
+// errEnded is why a kind is not watched where nothing else is known.
+var errEnded = errors.New("the watch has ended")
 
 // read enters the objects of a kind.
 func (v *View) read(kind schema.GroupKind, f *followed) error {
@@ -215,7 +219,7 @@ func (v *View) read(kind schema.GroupKind, f *followed) error {
 		case !c.synced:
 			return fmt.Errorf("cluster: %s: not read yet", kind)
 		case c.asOf.Before(v.asOf):
-			v.asOf = c.asOf
+			v.asOf, v.behind = c.asOf, fmt.Errorf("%s: %w", kind, cmp.Or(c.failure, errEnded))
 		}
 		some, version := s.all()
 		v.version += version

@@ -226,7 +226,7 @@ func TestNothingIsDecidedOnWhatIsNotKnown(t *testing.T) {
 		assert.Equal(t, 15*time.Second, time.Since(v.AsOf()))
 		time.Sleep(10 * time.Second)
 		_, err = w.View()
-		require.ErrorContains(t, err, "out of touch with the API server for 25s")
+		require.ErrorContains(t, err, "out of touch with the API server for 25s, and nothing is decided after 20s: Pod: failed to list /v1, Kind=Pod: connection refused")
 
 		server.up()
 		time.Sleep(4 * time.Second)
