@@ -84,10 +84,14 @@ func (p *pod) readConditions(object *corev1.Pod) {
 			return // it was ready before
 		}
 	}
-	if p.ready && !bound.IsZero() && p.readyAt.After(bound) {
-		p.startup = p.readyAt.Sub(bound)
+	if took := p.readyAt.Sub(bound); p.ready && !bound.IsZero() && took > 0 && took <= longestStartup {
+		p.startup = took
 	}
 }
+
+// longestStartup is what is believed: a pod that became ready later has probably been so
+// before.
+const longestStartup = time.Hour
 
 // serves tells whether the pod is a replica that serves, or its leader.
 func (p *pod) serves() bool { return p.ready && !p.leaving && !p.ended }

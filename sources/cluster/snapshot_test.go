@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/poolwright/poolwright/internal/resource"
@@ -90,6 +91,31 @@ func TestStartupOfRestartedPods(t *testing.T) {
 	slow := strings.Replace(podOf("a", "x-2", "r-a-x", "n1", "ready"), "00:03:00", "00:05:00", 1)
 	fast := podOf("a", "x-3", "r-a-x", "n1", "ready")
 	assert.Equal(t, 5*time.Minute, variant(t, snapshotOf(t, viewOf(t, node, fleet, again, slow, fast), ""), "a/x").Startup, "the upper median")
+}
+
+// A pod that was not ready for a moment has not been starting all the time.
+func TestStartupOfPodsThatStumble(t *testing.T) {
+	at := func(hour string) *unstructured.Unstructured {
+		return objectOf(t, strings.Replace(podOf("a", "x-1", "r-a-x", "n1", "ready"), "T00:03:00", "T"+hour, 1))
+	}
+	s := newStore(time.Now)
+	startup := func() time.Duration {
+		entries, _ := s.all()
+		return entries[0].pod.startup
+	}
+	require.NoError(t, s.Add(at("00:30:00")))
+	assert.Equal(t, 30*time.Minute, startup())
+	require.NoError(t, s.Add(at("00:50:00")))
+	assert.Equal(t, 30*time.Minute, startup())
+	require.NoError(t, s.Replace([]any{at("00:55:00")}, ""))
+	assert.Equal(t, 30*time.Minute, startup())
+	another := at("00:40:00")
+	another.SetUID("another")
+	require.NoError(t, s.Add(another))
+	assert.Equal(t, 40*time.Minute, startup(), "of the same name")
+	require.NoError(t, s.Replace([]any{}, ""))
+	require.NoError(t, s.Add(at("09:00:00")))
+	assert.Zero(t, startup(), "it has probably been ready before")
 }
 
 // Of a LeaderWorkerSet a replica is a group, and serves when its leader does; the devices of

@@ -44,6 +44,14 @@ func newEntry(object *unstructured.Unstructured) (*entry, error) {
 	return e, nil
 }
 
+// remember takes over what an earlier state of the object showed and a later one does not:
+// how long a pod took to become ready for the first time.
+func (e *entry) remember(before *entry) {
+	if before != nil && before.pod != nil && before.uid == e.uid && before.pod.startup > 0 {
+		e.pod.startup = before.pod.startup
+	}
+}
+
 func (e *entry) compare(namespace, name string) int {
 	return cmp.Or(cmp.Compare(e.namespace, namespace), cmp.Compare(e.name, name))
 }
@@ -84,7 +92,9 @@ func (s *store) Add(object any) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.entries[types.NamespacedName{Namespace: e.namespace, Name: e.name}] = e
+	key := types.NamespacedName{Namespace: e.namespace, Name: e.name}
+	e.remember(s.entries[key])
+	s.entries[key] = e
 	s.changed()
 	return nil
 }
@@ -117,6 +127,9 @@ func (s *store) Replace(objects []any, _ string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for key, e := range entries {
+		e.remember(s.entries[key])
+	}
 	s.entries, s.synced, s.asOf, s.failure = entries, true, s.now(), nil
 	if s.listing != nil {
 		s.open, s.listing = s.listing, nil
