@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 
@@ -86,6 +87,7 @@ func (l *Loop) Collect(out chan<- prometheus.Metric) {
 		c.workload(i)
 	}
 	c.conditions(shown)
+	c.inferno(shown)
 }
 
 // conditions adds those of the first workloads, each once.
@@ -164,7 +166,6 @@ func (c *collection) workload(i int) {
 	for j := range w.Variants {
 		c.variant(w, plan, j)
 	}
-	c.inferno(w, plan)
 }
 
 // latencyNames are the values of a label.
@@ -233,34 +234,35 @@ func (c *collection) variant(w *planner.Workload, plan *planner.WorkloadPlan, j 
 	}
 }
 
-// inferno adds what llm-d has, an accelerator of an object each.
-func (c *collection) inferno(w *planner.Workload, plan *planner.WorkloadPlan) {
-	type key struct{ object, accelerator string }
-	type replicas struct{ current, planned float64 }
-	var order []key
-	sums := map[key]replicas{}
-	for j := range w.Variants {
-		v := &w.Variants[j]
-		of := key{w.Name, c.cycle.Entry.Decision.Fleet.Pools[v.Pools[0]].Accelerator}
-		if object := c.cycle.Objects[Variant{w.QualifiedName(), v.Name}]; object != "" {
-			of.object = object
+// infernoKey is an accelerator of an object, whose kind llm-d does not tell.
+type infernoKey struct{ object, namespace, accelerator string }
+
+// infernoReplicas are those of all variants of an accelerator of an object.
+type infernoReplicas struct{ current, planned float64 }
+
+// inferno adds what llm-d has, of the first workloads.
+func (c *collection) inferno(shown int) {
+	d := &c.cycle.Entry.Decision
+	sums := map[infernoKey]infernoReplicas{}
+	for i := range d.Plans[:shown] {
+		w, plan := &d.Fleet.Workloads[i], &d.Plans[i]
+		for j := range w.Variants {
+			v := &w.Variants[j]
+			object := cmp.Or(c.cycle.Objects[Variant{w.QualifiedName(), v.Name}], w.Name)
+			of := infernoKey{object, w.Namespace, d.Fleet.Pools[v.Pools[0]].Accelerator}
+			sum := sums[of]
+			sum.current += float64(v.CurrentReplicas)
+			sum.planned += float64(plan.Variants[j].Total())
+			sums[of] = sum
 		}
-		if _, ok := sums[of]; !ok {
-			order = append(order, of)
-		}
-		sum := sums[of]
-		sum.current += float64(v.CurrentReplicas)
-		sum.planned += float64(plan.Variants[j].Total())
-		sums[of] = sum
 	}
-	for _, of := range order {
-		sum := sums[of]
+	for of, sum := range sums {
 		ratio := sum.planned
 		if sum.current > 0 {
 			ratio = sum.planned / sum.current
 		}
-		c.add(c.infernoDesired, sum.planned, of.object, w.Namespace, of.accelerator)
-		c.add(c.infernoCurrent, sum.current, of.object, w.Namespace, of.accelerator)
-		c.add(c.infernoRatio, ratio, of.object, w.Namespace, of.accelerator)
+		c.add(c.infernoDesired, sum.planned, of.object, of.namespace, of.accelerator)
+		c.add(c.infernoCurrent, sum.current, of.object, of.namespace, of.accelerator)
+		c.add(c.infernoRatio, ratio, of.object, of.namespace, of.accelerator)
 	}
 }

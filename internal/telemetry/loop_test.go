@@ -187,6 +187,21 @@ func TestObjectsOfLLMD(t *testing.T) {
 	assert.Equal(t, map[string]float64{"H100 prod chat-fast": 3, "A100 prod chat": 1, "A100 prod dark": 2}, values(t, r, "inferno_desired_replicas"))
 }
 
+// Workloads of several objects of one name, of different kinds, are one variant of llm-d: a metric
+// that came twice would fail all of them.
+func TestObjectsOfLLMDThatShareAName(t *testing.T) {
+	l, r := newLoop(telemetry.Config{})
+	c := cycle(t)
+	c.Entry.Decision.Plans[0].Variants[1].Replicas = []int{1}
+	c.Objects = map[telemetry.Variant]string{
+		{Workload: "prod/chat", Variant: "a100"}: "llama", {Workload: "prod/dark", Variant: "a100"}: "llama",
+	}
+	l.Done(c)
+	assert.InDelta(t, 3, values(t, r, "inferno_desired_replicas")["A100 prod llama"], 0)
+	assert.InDelta(t, 4, values(t, r, "inferno_current_replicas")["A100 prod llama"], 0)
+	assert.InDelta(t, 0.75, values(t, r, "inferno_desired_ratio")["A100 prod llama"], 0)
+}
+
 func TestNothingIsLeftOfWhatIsGone(t *testing.T) {
 	l, r := newLoop(telemetry.Config{})
 	c := cycle(t)
