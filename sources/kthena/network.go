@@ -15,8 +15,9 @@ type network struct {
 	servers map[podLabel][]*server
 	// routes are the ModelRoutes by the ModelServers that they lead to.
 	routes map[name][]*route
-	// servings are the ModelServings that were read.
-	servings map[name]*serving
+	// servings are the ModelServings that were read, and before are those of the last view:
+	// objects that are still there are not read again.
+	servings, before map[name]*serving
 }
 
 type name struct{ namespace, name string }

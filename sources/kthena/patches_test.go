@@ -78,3 +78,20 @@ func outcome(t *testing.T, w *resource.Workload, now time.Time, decided string) 
 	}
 	return o
 }
+
+// What is read again is what is there now, though objects that did not change are known.
+func TestReadAgain(t *testing.T) {
+	view := resourcetest.New(t, examples(t, "v0.4")...)
+	reader := new(Reader)
+	reader.Read(view)
+	object, ok := view.Get(servingKind, "chat", "llama-h100")
+	require.True(t, ok)
+	view.Apply(t, resource.Patch{
+		Object: resource.ReferenceTo(object), ResourceVersion: object.GetResourceVersion(),
+		Merge: map[string]any{"spec": map[string]any{"replicas": int64(7)}},
+	})
+	again, _ := reader.Read(view)
+	fresh, _ := new(Reader).Read(view)
+	require.Equal(t, fresh, again)
+	require.Equal(t, 7, again[0].Declared[0].CurrentReplicas)
+}

@@ -29,6 +29,9 @@ func (*Reader) Kinds() []schema.GroupKind {
 // ModelBooster controls is a part of its workload.
 func (read *Reader) Read(v resource.View) ([]resource.Workload, []resource.Skipped) {
 	r := &reading{view: v, network: newNetwork(v)}
+	if last := read.last.Load(); last != nil {
+		r.network.before = last.servings
+	}
 	r.declare(boosterKind, booster)
 	r.declare(bindingKind, r.binding)
 	r.declare(policyKind, autoscalingPolicy)
@@ -42,6 +45,7 @@ func (read *Reader) Read(v resource.View) ([]resource.Workload, []resource.Skipp
 		}
 		workloads = append(workloads, *w)
 	}
+	r.network.before = nil
 	read.last.Store(r.network)
 	return workloads, r.skipped
 }

@@ -51,6 +51,9 @@ func (n *network) serving(namespace, of string) (*serving, *problem) {
 	if !ok {
 		return nil, &problem{TargetNotFound, fmt.Sprintf("there is no ModelServing %q in %s", of, namespace)}
 	}
+	if known := n.before[name{namespace, of}]; known != nil && known.object == object {
+		return known, nil
+	}
 	s, err := readServing(object)
 	if err != nil {
 		return nil, &problem{err.reason, fmt.Sprintf("ModelServing %q: %s", of, err.message)}
