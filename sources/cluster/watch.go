@@ -182,10 +182,11 @@ func (w *Watch) View() (*View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
+	oldest := now.Add(-w.config.MaxAge)
 	v := &View{asOf: now, version: w.began, kinds: make(map[schema.GroupKind]*listing), unreadable: make(map[schema.GroupKind]error)}
 	var errs []error
 	for _, kind := range w.config.Kinds {
-		errs = append(errs, v.read(kind, w.kinds[kind]))
+		errs = append(errs, v.read(kind, w.kinds[kind], oldest))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -199,8 +200,13 @@ func (w *Watch) View() (*View, error) {
 // errEnded is why a kind is not watched where nothing else is known.
 var errEnded = errors.New("the watch has ended")
 
-// read enters the objects of a kind.
-func (v *View) read(kind schema.GroupKind, f *followed) error {
+// unreadableChanges is what a kind that may not be read counts for in the version of a view:
+// more than any store counts changes.
+const unreadableChanges = 1 << 31
+
+// read enters the objects of a kind. One that may not be read is as it was until that is
+// older than the oldest time: an API server that has just come up forbids what it will soon allow.
+func (v *View) read(kind schema.GroupKind, f *followed, oldest time.Time) error {
 	if f.missing {
 		return nil
 	}
@@ -211,8 +217,9 @@ func (v *View) read(kind schema.GroupKind, f *followed) error {
 	for _, s := range f.stores {
 		c := s.contact()
 		switch {
-		case apierrors.IsForbidden(c.failure) && slices.Contains(optionalKinds(), kind):
+		case apierrors.IsForbidden(c.failure) && slices.Contains(optionalKinds(), kind) && (!c.synced || c.asOf.Before(oldest)):
 			v.unreadable[kind] = c.failure
+			v.version += unreadableChanges
 			return nil
 		case !c.synced && c.failure != nil:
 			return fmt.Errorf("cluster: %s: not read yet: %w", kind, c.failure)

@@ -259,6 +259,38 @@ func TestForbiddenKinds(t *testing.T) {
 	})
 }
 
+// An API server that has just come up forbids what it will soon allow: until then what was
+// there counts, as in any outage.
+func TestKindsForbiddenForAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := newClient(object("v1", "Pod", "a", "x"), object("v1", "Node", "", "n"))
+		server := newOutage(client)
+		var forbidden atomic.Bool
+		client.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return forbidden.Load(), nil, apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New("no role allows it"))
+		})
+		w := watching(t, cluster.WatchConfig{Client: client, Mapper: newMapper(), Kinds: []schema.GroupKind{podKind, nodeKind}})
+		forbidden.Store(true)
+		server.down()
+		server.up()
+		time.Sleep(10 * time.Second)
+		v, err := w.View()
+		require.NoError(t, err)
+		assert.Len(t, v.List(nodeKind), 1)
+
+		time.Sleep(cluster.DefaultMaxAge)
+		v, err = w.View()
+		require.NoError(t, err)
+		assert.Empty(t, v.List(nodeKind), "it stays so")
+
+		forbidden.Store(false)
+		time.Sleep(10 * time.Second)
+		v, err = w.View()
+		require.NoError(t, err)
+		assert.Len(t, v.List(nodeKind), 1)
+	})
+}
+
 // outage lets a client reach nothing, from time to time.
 type outage struct {
 	isDown  atomic.Bool
