@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
 	"github.com/poolwright/poolwright/sources/overlay"
 )
@@ -302,9 +303,24 @@ func TestIncident14InventoryUnreadable(t *testing.T) {
 	assert.Equal(t, map[string]int{h100: 4}, pools(s), "two replicas are asked for")
 	assert.Contains(t, conditionsOf(t, s, "a/x")[overlay.PoolCapacityUnknown], "nodes is forbidden")
 	assert.Equal(t, 1, variant(t, s, "a/x").StartingReplicas)
+	assert.Equal(t, 2, wanted(t, s, 5), "what is there stays")
 
 	s = snapshotOf(t, v, "unknownCapacity: UNLIMITED")
 	assert.Equal(t, map[string]int{h100: -1}, pools(s))
+	assert.Equal(t, 5, wanted(t, s, 5), "nothing is blocked")
+}
+
+// wanted is the number of replicas that the only workload is planned to have at an arrival
+// rate; each sustains one request/s.
+func wanted(t *testing.T, s *snapshot, rate float64) int {
+	t.Helper()
+	name := s.fleet.Workloads[0].QualifiedName()
+	d, _, err := planner.New(lp.Simplex()).Plan(planner.Snapshot{
+		Now: time.Unix(0, 0), Fleet: s.fleet, Paused: s.pauses,
+		Observations: []planner.Observation{{Workload: name, ArrivalRate: planner.Measurement{State: planner.Fresh, Value: rate}}},
+	}, planner.Memory{}, nil)
+	require.NoError(t, err)
+	return d.Plans[0].Variants[0].Wanted
 }
 
 func TestIncident14NoNodeOfAnAccelerator(t *testing.T) {
@@ -493,6 +509,7 @@ func TestModeOffIsLeftAloneAndCounts(t *testing.T) {
 	s := snapshotOf(t, viewOf(t, nodeOf("n1", h100, 8, ""),
 		deployment("a", "x", 1, onH100+`, mode: "off"`), podOf("a", "x-1", "r-a-x", "n1", "ready")), "")
 	assert.Equal(t, []planner.Pause{{Workload: "a/x", Reason: "its mode is off"}}, s.pauses)
+	assert.Equal(t, 1, wanted(t, s, 5))
 	assert.Equal(t, []int{1}, variant(t, s, "a/x").PoolReplicas)
 }
 
