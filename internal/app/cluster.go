@@ -222,16 +222,16 @@ func (l *clusterLoop) lead(ctx context.Context, mandate *election.Mandate) error
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
+		t.follow()
+		if now := l.settings.config.Cycle; now != every {
+			every = now
+			ticker.Reset(every)
+		}
 		t.run(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
-		}
-		t.follow()
-		if now := l.settings.config.Cycle; now != every {
-			every = now
-			ticker.Reset(every)
 		}
 	}
 }
@@ -261,6 +261,8 @@ type term struct {
 	cycle    cycle
 	observed metrics.Config
 	observer *metrics.Observer
+	// decisions and measurements are what was logged of them in the last cycle.
+	decisions, measurements news
 }
 
 // observe observes from now on as the configuration says.
@@ -315,30 +317,46 @@ func (t *term) publish(ctx context.Context, e *controller.Entry) {
 	}
 }
 
-// report logs a cycle.
+// report logs a cycle: of what it would say in every cycle, such as what is recommended and
+// nobody does, only what the last one did not.
 func (t *term) report(e *controller.Entry) {
 	d := &e.Decision
-	t.log.Info("decided", "sequence", e.Sequence, "workloads", len(d.Plans), "changes", len(d.Changes), "pricePerHour", d.PricePerHour)
+	t.log.Info("decided", "sequence", e.Sequence, "workloads", len(d.Plans), "changes", len(d.Changes), "dropped", len(e.Dropped), "pricePerHour", d.PricePerHour)
+	t.decisions.begin()
 	for _, c := range d.Changes {
-		t.log.Info("change", "sequence", e.Sequence, "workload", c.Workload, "variant", c.Variant, "from", c.From, "to", c.To, "goal", c.Goal, "reason", c.Reason)
+		if t.decisions.add(changed(&c)) {
+			t.log.Info("change", "sequence", e.Sequence, "workload", c.Workload, "variant", c.Variant, "from", c.From, "to", c.To, "goal", c.Goal, "reason", c.Reason)
+		}
 	}
 	for _, dropped := range e.Dropped {
 		c := dropped.Change
-		t.log.Warn("change dropped", "sequence", e.Sequence, "workload", c.Workload, "variant", c.Variant, "from", c.From, "to", c.To, "reason", dropped.Reason)
+		if t.decisions.add(changed(&c) + " dropped") {
+			t.log.Warn("change dropped", "sequence", e.Sequence, "workload", c.Workload, "variant", c.Variant, "from", c.From, "to", c.To, "reason", dropped.Reason)
+		}
 	}
-	if e.Failure != "" {
+	if e.Failure != "" && t.decisions.add(e.Failure) {
 		t.log.Error("not all was done", "sequence", e.Sequence, "error", e.Failure)
 	}
+}
+
+// changed names a change without its reason, whose numbers differ from cycle to cycle.
+func changed(c *planner.Change) string {
+	return fmt.Sprintf("%s %s %d %d", c.Workload, c.Variant, c.From, c.To)
 }
 
 // queried is told how the queries of a cycle went.
 func (t *term) queried(r metrics.Report) {
 	t.metrics.Observed(r)
+	t.measurements.begin()
 	for _, failure := range r.Failures {
-		t.log.Warn("metrics", "failure", failure)
+		if t.measurements.add(failure.Error()) {
+			t.log.Warn("metrics", "failure", failure)
+		}
 	}
 	for _, warning := range r.Warnings {
-		t.log.Warn("metrics", "warning", warning)
+		if t.measurements.add(warning) {
+			t.log.Warn("metrics", "warning", warning)
+		}
 	}
 }
 

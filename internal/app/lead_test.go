@@ -1,0 +1,89 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"github.com/poolwright/poolwright/actuator"
+	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/internal/telemetry"
+	"github.com/poolwright/poolwright/metrics"
+	"github.com/poolwright/poolwright/optimizer/lp"
+	"github.com/poolwright/poolwright/planner"
+	"github.com/poolwright/poolwright/sources/cluster"
+	"github.com/poolwright/poolwright/sources/overlay"
+)
+
+// A process that waited for long to lead begins with the configuration of now.
+func TestLeaderBeginsWithTheConfigurationOfNow(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "poolwright.yaml")
+	write := func(cycle string) {
+		text := "metrics: {url: http://prometheus:9090}\nfleet: {control: {cycle: " + cycle + "}}\n"
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	}
+	write("7s")
+	s, err := newSettings(file)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var planned []time.Duration
+	catalog := cluster.New(cluster.Config{Watch: cluster.NewWatch(cluster.WatchConfig{}), Overlay: func() *overlay.Overlay {
+		planned = append(planned, s.config.Cycle)
+		cancel()
+		return s.config.Overlay
+	}})
+	p := planner.New(lp.Simplex())
+	l := &clusterLoop{
+		settings: s, planner: p, catalog: catalog, actuator: actuator.New(actuator.Config{Targets: catalog}), people: view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}},
+		metrics: telemetry.New(prometheus.NewRegistry(), telemetry.Config{}), log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+	write("9s")
+	require.NoError(t, l.lead(ctx, nil))
+	require.Equal(t, []time.Duration{9 * time.Second}, planned)
+}
+
+// What is so in every cycle is logged once: thousands of workloads may be recommended
+// something that nobody does, or have no metrics.
+func TestWhatStaysSoIsLoggedOnce(t *testing.T) {
+	var out strings.Builder
+	term := &term{clusterLoop: &clusterLoop{
+		metrics: telemetry.New(prometheus.NewRegistry(), telemetry.Config{}), log: slog.New(slog.NewTextHandler(&out, nil)),
+	}}
+	cycle := func(to int, dropped bool, warnings ...string) string {
+		out.Reset()
+		e := &controller.Entry{Failure: "it is refused"}
+		c := planner.Change{Workload: "a/w", Variant: "v", From: 1, To: to, Reason: "for reasons"}
+		e.Decision.Changes = []planner.Change{c}
+		if dropped {
+			e.Dropped = []controller.Drop{{Change: c, Reason: "for others"}}
+		}
+		term.queried(metrics.Report{Failures: []error{errors.New("no answer")}, Warnings: warnings})
+		term.report(e)
+		var said []string
+		for line := range strings.Lines(out.String()) {
+			if _, message, _ := strings.Cut(line, "msg="); !strings.HasPrefix(message, "decided ") {
+				said = append(said, message)
+			}
+		}
+		return strings.Join(said, "")
+	}
+	first := cycle(2, true, "no engine")
+	for _, what := range []string{`failure="no answer"`, `warning="no engine"`, "change sequence=", `"change dropped"`, "not all was done"} {
+		require.Contains(t, first, what)
+	}
+	require.Empty(t, cycle(2, true, "no engine"))
+	require.Contains(t, cycle(2, true, "no engine", "no other"), "no other")
+	require.Regexp(t, "^change .*to=3", cycle(3, false))
+	require.Contains(t, cycle(3, true), "change dropped")
+	require.Contains(t, cycle(3, true, "no engine"), "no engine", "it was away")
+}
