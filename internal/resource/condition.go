@@ -115,7 +115,7 @@ func (c *Condition) entry(before map[string]any, generation int64, now time.Time
 func ConditionsPatch(object *unstructured.Unstructured, conditions []Condition, now time.Time) (Patch, bool) {
 	merged := MergeConditions(object, conditions, now)
 	old, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
-	if slices.EqualFunc(merged, old, sameCondition) {
+	if SameConditions(old, merged) {
 		return Patch{}, false
 	}
 	return Patch{
@@ -123,6 +123,10 @@ func ConditionsPatch(object *unstructured.Unstructured, conditions []Condition, 
 		Merge: map[string]any{"status": map[string]any{"conditions": merged}},
 	}, true
 }
+
+// SameConditions tells whether two lists of conditions differ in nothing, or in the numbers of
+// their messages only.
+func SameConditions(a, b []any) bool { return slices.EqualFunc(a, b, sameCondition) }
 
 // sameCondition tells whether two entries of a list of conditions differ in nothing, or in
 // the numbers of their messages only.

@@ -28,8 +28,12 @@ func RouteKinds() []schema.GroupKind {
 // [WeightsAnnotation] weights in proportion to the rates that the ready replicas of a
 // workload behind them sustain. A backend is a Service or an InferencePool whose selector
 // selects the pods of variants. A rule with a backend that has none of them, or behind
-// which nothing is ready at all, keeps its weights.
+// which nothing is ready at all, keeps its weights, and so do all of a workload that is not
+// [Workload.Weighed].
 func RoutePatches(v View, w *Workload, o *Outcome) []Patch {
+	if !w.Weighed() {
+		return nil
+	}
 	var patches []Patch
 	b := backends{view: v, workload: w, outcome: o}
 	for _, route := range v.List(routeKind) {

@@ -145,3 +145,15 @@ func TestRouteWeights(t *testing.T) {
 		})
 	}
 }
+
+// Where nothing in the cluster is to change, neither do the weights of routes.
+func TestWeightsByMode(t *testing.T) {
+	view := resourcetest.New(t, routed+"---"+route("true", `[{name: h100}, {name: a100}]`))
+	for mode, written := range map[resource.Mode]int{
+		resource.Apply: 1, resource.Recommend: 1, resource.DryRun: 0, resource.Off: 0,
+	} {
+		w, o := ready(1, 1, 0)
+		w.Mode = mode
+		require.Len(t, resource.RoutePatches(view, w, o), written, mode)
+	}
+}

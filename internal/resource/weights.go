@@ -43,10 +43,8 @@ func Weights(rates []float64) []int64 {
 // traffic leaves the others when they are asked to go.
 func (o *Outcome) Sustained(variant int) float64 {
 	staying := o.Ready[variant]
-	for i := range o.Changes {
-		if o.Changes[i].Variant == o.Workload.Variants[variant].Name {
-			staying = min(staying, o.Changes[i].To)
-		}
+	if change, ok := o.Carried(variant); ok {
+		staying = min(staying, change.To)
 	}
 	return float64(staying) * float64(o.Plan.Variants[variant].Size.Capacity)
 }

@@ -56,6 +56,9 @@ func TestSustained(t *testing.T) {
 	for range o.Ready {
 		o.Plan.Variants = append(o.Plan.Variants, planner.VariantPlan{Size: planner.Size{Capacity: 2}})
 	}
+	o.Advised = []bool{true, false, false}
+	require.InDelta(t, 6, o.Sustained(0), 0, "what should go, but nobody asks to")
+	o.Advised = nil
 	for j, want := range []float64{2, 4, 8} {
 		require.InDelta(t, want, o.Sustained(j), 0, "what goes, what is not there yet, and what stays")
 	}

@@ -40,6 +40,10 @@ type Workload struct {
 	Conditions []Condition
 }
 
+// Weighed tells whether routes may get weights for the workload: nothing in the cluster is
+// to change for one in mode [DryRun] or [Off].
+func (w *Workload) Weighed() bool { return w.Mode != DryRun && w.Mode != Off }
+
 // Variant is what objects declare of a variant.
 type Variant struct {
 	// Variant has no pools, and of its replicas only those asked for. What the objects do

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"slices"
 	"time"
 
 	"github.com/poolwright/poolwright/planner"
@@ -19,12 +20,28 @@ type Outcome struct {
 	Observation *planner.Observation
 	// Changes of the workload that were carried out or, by its mode, published.
 	Changes []planner.Change
+	// Advised tells of each variant whether its changes are only published, so that nobody may
+	// follow; nil = of none.
+	Advised []bool
 	// Dropped changes of the workload, in words.
 	Dropped []string
 	// Conditions of the workload, all of them.
 	Conditions []Condition
 	// Ready is the number of replicas of each variant that serve.
 	Ready []int
+}
+
+// Carried returns the change of a variant that was carried out, by Poolwright or by KEDA as it
+// says; false if there is none.
+func (o *Outcome) Carried(variant int) (planner.Change, bool) {
+	if variant < len(o.Advised) && o.Advised[variant] {
+		return planner.Change{}, false
+	}
+	i := slices.IndexFunc(o.Changes, func(c planner.Change) bool { return c.Variant == o.Workload.Variants[variant].Name })
+	if i < 0 {
+		return planner.Change{}, false
+	}
+	return o.Changes[i], true
 }
 
 // Condition is a condition in the sense of Kubernetes.

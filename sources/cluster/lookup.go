@@ -15,11 +15,16 @@ func (c *Catalog) Target(workload, variant string) (resource.Target, bool) {
 	if !ok || s.workloads[i].Declared[j].Target.Name == "" {
 		return resource.Target{}, false
 	}
+	return s.target(i, j), true
+}
+
+// target is what a variant scales.
+func (s *snapshot) target(i, j int) resource.Target {
 	w := &s.workloads[i]
 	return resource.Target{
 		Object: s.now(w.Declared[j].Target), Workload: w.Object,
 		Mode: w.Mode, TakeOver: w.TakeOver, Owners: s.owners[i][j], Delegated: s.delegated[i][j],
-	}, true
+	}
 }
 
 // now is an object as the view has it.

@@ -38,7 +38,9 @@ func (c *Catalog) Report(e *controller.Entry) ([]resource.Patch, []resource.Even
 		o := cycle.outcome(i)
 		o.Conditions = slices.Concat(w.Conditions, s.ownership(k), planned(o.Plan))
 		for j := range s.seen[k] {
+			target := s.target(k, j)
 			o.Ready = append(o.Ready, s.seen[k][j].ready)
+			o.Advised = append(o.Advised, target.EffectiveMode() != resource.Apply && !target.Delegated)
 		}
 		patches = append(patches, c.config.Readers[s.reader[k]].Patches(s.view, w, &o)...)
 		patches = append(patches, resource.RoutePatches(s.view, w, &o)...)

@@ -69,6 +69,7 @@ func TestReport(t *testing.T) {
 	o := w.outcomes["a/x"]
 	assert.Equal(t, e.Decision.At, o.Now)
 	assert.Equal(t, []int{1}, o.Ready)
+	assert.Equal(t, []bool{false}, o.Advised)
 	assert.Equal(t, []planner.Change{change}, o.Changes)
 	assert.Equal(t, []string{"w: it is gone"}, o.Dropped)
 	assert.InDelta(t, 3, o.Observation.ArrivalRate.Value, 0)
@@ -276,4 +277,15 @@ func (skipper) Read(v resource.View) ([]resource.Workload, []resource.Skipped) {
 		}
 	}
 	return nil, nil
+}
+
+// Changes that are only recommended are advice, but for those that KEDA carries out.
+func TestAdvised(t *testing.T) {
+	w := &writer{outcomes: map[string]resource.Outcome{}}
+	c := catalogOf(t, w, viewOf(t, nodeOf("n1", h100, 8, ""),
+		deployment("a", "applied", 1, onH100), deployment("a", "recommended", 1, onH100+", mode: recommend"), deployment("a", "dry", 1, onH100+", mode: dry-run")))
+	c.Report(entryOf(c))
+	for name, advised := range map[string]bool{"a/applied": false, "a/recommended": true, "a/dry": true} {
+		assert.Equal(t, []bool{advised}, w.outcomes[name].Advised, name)
+	}
 }

@@ -57,6 +57,39 @@ func writeDecided(t *testing.T, view *resourcetest.View, now time.Time, decided 
 	return b.String()
 }
 
+// What is only recommended is so in every cycle, and numbers in messages change: neither is a
+// reason to write.
+func TestStatusIsNotWrittenInEveryCycle(t *testing.T) {
+	view := resourcetest.New(t, `
+apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: ModelServing
+metadata: {namespace: chat, name: h100}
+spec: {replicas: 2, template: {roles: [{name: leader, workerReplicas: 0}]}}
+---
+apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: AutoscalingPolicy
+metadata: {namespace: chat, name: llama, generation: 4}
+spec:
+  metrics: [{name: m, targetValue: 1}]
+  homogeneousTarget: {minReplicas: 1, maxReplicas: 8, target: {targetRef: {name: h100}}}
+`)
+	workloads, _ := new(Reader).Read(view)
+	require.Len(t, workloads, 1)
+	o := outcome(t, &workloads[0], time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), "h100 2 3 5 changed")
+	o.Advised = []bool{true}
+	for cycle, unmet := range []string{"3.2", "3.4", "11"} {
+		o.Now = o.Now.Add(time.Minute)
+		o.Conditions = []resource.Condition{{Type: "DemandUnmet", Status: resource.True, Reason: "DemandUnmet", Message: unmet + " requests/s"}}
+		patches := new(Reader).Patches(view, &workloads[0], o)
+		require.Equal(t, cycle == 0, len(patches) > 0, "cycle %d", cycle)
+		for _, p := range patches {
+			view.Apply(t, p)
+		}
+	}
+	object, _ := view.Get(policyKind, "chat", "llama")
+	require.Empty(t, lastScaled(object, "h100"))
+}
+
 func outcome(t *testing.T, w *resource.Workload, now time.Time, decided string) *resource.Outcome {
 	t.Helper()
 	o := &resource.Outcome{Now: now, Workload: &w.Workload, Plan: &planner.WorkloadPlan{}, Conditions: w.Conditions}

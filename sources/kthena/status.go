@@ -27,12 +27,18 @@ func (read *Reader) Patches(v resource.View, w *resource.Workload, o *resource.O
 	return append(patches, read.network(v).weightPatches(w, o)...)
 }
 
-// statusPatch writes fields of a status; none where they are what they should be.
+// statusPatch writes fields of a status; none where they are what they should be, but for
+// the numbers in messages.
 func statusPatch(object *unstructured.Unstructured, status map[string]any) []resource.Patch {
 	before, _, _ := unstructured.NestedMap(object.Object, "status")
 	changed := false
 	for field, value := range status {
-		changed = changed || !reflect.DeepEqual(before[field], value)
+		if conditions, ok := value.([]any); ok && field == "conditions" {
+			old, _ := before[field].([]any)
+			changed = changed || !resource.SameConditions(old, conditions)
+		} else {
+			changed = changed || !reflect.DeepEqual(before[field], value)
+		}
 	}
 	if !changed {
 		return nil
@@ -82,10 +88,8 @@ func targetStatus(object *unstructured.Unstructured, o *resource.Outcome, j int)
 	if last := lastScaled(object, v.Name); last != "" {
 		status["lastScaleTime"] = last
 	}
-	for i := range o.Changes {
-		if o.Changes[i].Variant == v.Name {
-			status["lastScaleTime"] = o.Now.UTC().Format(time.RFC3339)
-		}
+	if _, scaled := o.Carried(j); scaled {
+		status["lastScaleTime"] = o.Now.UTC().Format(time.RFC3339)
 	}
 	return status
 }

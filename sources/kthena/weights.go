@@ -11,6 +11,9 @@ import (
 
 // weightPatches are those of the ModelRoutes that let their weights be written.
 func (n *network) weightPatches(w *resource.Workload, o *resource.Outcome) []resource.Patch {
+	if !w.Weighed() {
+		return nil
+	}
 	capacity := n.serverCapacities(w, o)
 	var patches []resource.Patch
 	for _, m := range n.routesTo(w.Namespace, slices.Collect(maps.Keys(capacity))) {
