@@ -32,7 +32,7 @@ func TestDocumented(t *testing.T) {
 	before, after, found := strings.Cut(string(text), heading)
 	require.True(t, found, "%s has no section for the reference", page)
 	if *write {
-		require.NoError(t, os.WriteFile(page, []byte(before+heading+reference), 0o600))
+		require.NoError(t, os.WriteFile(page, []byte(before+heading+reference), 0o600)) //nolint:gosec // a page of ours
 		return
 	}
 	require.Equal(t, reference, after, "renew it with: go test ./config -run Documented -write")

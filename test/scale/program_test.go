@@ -66,7 +66,7 @@ func (f *fleet) start(t *testing.T) *program {
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	require.NoError(t, err)
-	p := &program{command: exec.Command(binary, "serve", "--config", file, "--http-address", "127.0.0.1:0", "--grpc-address", "127.0.0.1:0")} //nolint:gosec,noctx // the program under test
+	p := &program{command: exec.Command(binary, "serve", "--config", file, "--http-address", "127.0.0.1:0", "--grpc-address", "127.0.0.1:0")} //nolint:gosec // the program under test
 	p.command.Stdout, p.command.Stderr = log, log
 	p.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, p.command.Start())
@@ -99,7 +99,7 @@ type sample map[string]float64
 
 func (p *program) read(t *testing.T) sample {
 	t.Helper()
-	response, err := http.Get(p.http + "/metrics") //nolint:noctx // of this test
+	response, err := http.Get(p.http + "/metrics")
 	if err != nil {
 		return sample{} // it begins
 	}
