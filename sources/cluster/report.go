@@ -67,16 +67,25 @@ func (s *snapshot) refusals(found map[told]resource.Condition, now time.Time) []
 			declaring[s.workloads[k].Declared[j].Object] = true
 		}
 	}
-	var patches []resource.Patch
+	var objects []resource.Reference
+	refused := make(map[resource.Reference][]resource.Condition)
 	for i := range s.skipped {
 		r := s.skipped[i].Object
-		why := resource.Condition{Type: resource.Accepted, Status: resource.False, Reason: s.skipped[i].Reason, Message: s.skipped[i].Message}
-		found[toldOf(r, resource.Accepted)] = why
+		if refused[r] == nil {
+			objects = append(objects, r)
+		}
+		refused[r] = resource.AddCondition(refused[r], resource.Condition{
+			Type: resource.Accepted, Status: resource.False, Reason: s.skipped[i].Reason, Message: s.skipped[i].Message,
+		})
+	}
+	var patches []resource.Patch
+	for _, r := range objects {
+		found[toldOf(r, resource.Accepted)] = refused[r][0]
 		object, ok := s.view.Get(r.GroupKind(), r.Namespace, r.Name)
 		if !ok || declaring[r] || isBuiltIn(r.Group) || elements(object.Object, "status", "conditions") == nil {
 			continue
 		}
-		if patch, changed := resource.ConditionsPatch(object, []resource.Condition{why}, now); changed {
+		if patch, changed := resource.ConditionsPatch(object, refused[r], now); changed {
 			patches = append(patches, patch)
 		}
 	}

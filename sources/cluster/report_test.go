@@ -279,6 +279,23 @@ func (skipper) Read(v resource.View) ([]resource.Workload, []resource.Skipped) {
 	return nil, nil
 }
 
+// An object that is refused for two reasons has one condition: of two, each would overwrite
+// the other in every cycle.
+func TestRefusalsOfOneObject(t *testing.T) {
+	v := viewOf(t, `
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {name: q, uid: q}
+status: {conditions: [{type: Active, status: "True"}]}
+`)
+	q := resource.ReferenceTo(v.List(clusterQueueKind)[0])
+	s := &snapshot{view: v, skipped: []resource.Skipped{{Object: q, Reason: "First", Message: "one"}, {Object: q, Reason: "Second", Message: "two"}}}
+	found := map[told]resource.Condition{}
+	patches := s.refusals(found, time.Unix(100, 0))
+	require.Len(t, patches, 1)
+	assert.Equal(t, map[told]resource.Condition{toldOf(q, resource.Accepted): {Type: resource.Accepted, Status: resource.False, Reason: "First", Message: "one; two"}}, found)
+}
+
 // Changes that are only recommended are advice, but for those that KEDA carries out.
 func TestAdvised(t *testing.T) {
 	w := &writer{outcomes: map[string]resource.Outcome{}}
