@@ -248,16 +248,28 @@ func scaledOf(ref *externalscaler.ScaledObjectRef) (*scaled, error) {
 
 // in finds what a decision recommends; false where it knows no such variant, or several.
 func (s *scaled) in(d *planner.Decision) (recommendation, bool) {
-	for i := range d.Fleet.Workloads {
-		w := &d.Fleet.Workloads[i]
-		if !s.may(w) {
-			continue
-		}
-		if j := s.among(w.Variants); j >= 0 {
-			return recommended(d, i, j), true
+	matching := s.matching(&d.Fleet)
+	if len(matching) != 1 {
+		return recommendation{}, false
+	}
+	return recommended(d, matching[0].workload, matching[0].variant), true
+}
+
+// place is where a variant is in a fleet.
+type place struct{ workload, variant int }
+
+// matching are the variants of a fleet that may be meant.
+func (s *scaled) matching(f *planner.Fleet) []place {
+	var all []place
+	for i := range f.Workloads {
+		w := &f.Workloads[i]
+		for j := range w.Variants {
+			if s.may(w) && s.is(w, &w.Variants[j]) {
+				all = append(all, place{i, j})
+			}
 		}
 	}
-	return recommendation{}, false
+	return all
 }
 
 // may tells whether a workload may have the variant.
@@ -265,17 +277,12 @@ func (s *scaled) may(w *planner.Workload) bool {
 	return w.Namespace == s.namespace && (s.workload == "" || w.Name == s.workload)
 }
 
-// among finds the variant in those of a workload; -1 = none, or not just one.
-func (s *scaled) among(variants []planner.Variant) int {
-	if s.workload != "" && s.variant == "" && len(variants) == 1 {
-		return 0
+// is tells whether a variant of such a workload is meant; the only one needs no name.
+func (s *scaled) is(w *planner.Workload, v *planner.Variant) bool {
+	if s.workload != "" {
+		return v.Name == s.variant || s.variant == "" && len(w.Variants) == 1
 	}
-	return slices.IndexFunc(variants, func(v planner.Variant) bool {
-		if s.workload != "" {
-			return v.Name == s.variant
-		}
-		return v.ScaleTarget.Name == s.target && (s.kind == "" || v.ScaleTarget.Kind == s.kind)
-	})
+	return v.ScaleTarget.Name == s.target && (s.kind == "" || v.ScaleTarget.Kind == s.kind)
 }
 
 // recommended is what a decision says about a variant: what it changes it to, or what it
@@ -296,8 +303,12 @@ func recommended(d *planner.Decision, workload, variant int) recommendation {
 	return r
 }
 
-// unknown says what a fleet does not have.
+// unknown says what a fleet does not have, or has more than once.
 func (s *scaled) unknown(f *planner.Fleet) error {
+	if matching := s.matching(f); len(matching) > 1 {
+		first := f.Workloads[matching[0].workload].Variants[matching[0].variant].ScaleTarget
+		return status.Errorf(codes.NotFound, "several variants in namespace %q have the target %q: give its kind, as in %s/%s", s.namespace, s.target, first.Kind, s.target)
+	}
 	if s.target != "" {
 		return status.Errorf(codes.NotFound, "no variant in namespace %q has the target %q", s.namespace, strings.TrimPrefix(s.kind+"/"+s.target, "/"))
 	}

@@ -191,6 +191,25 @@ func TestScalerPushesWakeUps(t *testing.T) {
 	require.Equal(t, codes.Canceled, status.Code(err), "awake is pushed once: %v", err)
 }
 
+// Objects of several kinds may have one name: whose replicas are meant has to be said.
+func TestScalerOfATargetWithoutKind(t *testing.T) {
+	d := newDecisions()
+	client := startScaler(t, server.ScalerConfig{Decisions: d})
+	e := controller.Entry{Sequence: 1}
+	e.Decision.At = time.Now()
+	for i, kind := range []string{"Deployment", "StatefulSet"} {
+		e.Decision.Fleet.Workloads = append(e.Decision.Fleet.Workloads, planner.Workload{Namespace: "team", Name: kind, Variants: []planner.Variant{
+			{Name: "v", CurrentReplicas: i + 1, ScaleTarget: planner.ScaleTarget{Kind: kind, Name: "chat"}},
+		}})
+	}
+	e.Decision.Plans = make([]planner.WorkloadPlan, 2)
+	d.Add(e)
+	require.EqualValues(t, 2, replicas(t, client, scaledObject("target", "StatefulSet/chat")))
+	_, err := client.IsActive(t.Context(), scaledObject("target", "chat"))
+	require.Equal(t, codes.NotFound, status.Code(err))
+	require.ErrorContains(t, err, `several variants in namespace "team" have the target "chat": give its kind, as in Deployment/chat`)
+}
+
 func TestScalerOfAFollower(t *testing.T) {
 	d := newDecisions()
 	d.decide(0, 2, 5)
