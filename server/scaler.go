@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -28,15 +29,16 @@ type Decisions interface {
 // ScalerConfig is what a [Scaler] works with. Decisions are needed.
 type ScalerConfig struct {
 	Decisions Decisions
-	// TTL is how old the last decision may be, by the time of its snapshot; 0 = 2 minutes,
-	// below 0 = any age, for a loop whose clock is not the system's.
+	// TTL is how old the last decision may be, by the time of its snapshot; 0 = eight cycles of
+	// its loop, below 0 = any age, for a loop whose clock is not the system's.
 	TTL time.Duration
 	// Leader returns who is asked in place of this process, nil where this one decides;
 	// nil = this one always does.
 	Leader func() externalscaler.ExternalScalerClient
 }
 
-const defaultScalerTTL = 2 * time.Minute
+// scalerCycles without a decision are taken for an outage.
+const scalerCycles = 8
 
 // Scaler is KEDA's external scaler: it recommends the replicas of the last decision. It
 // never computes anything, since KEDA waits three seconds at most, and all replicas of a
@@ -48,9 +50,6 @@ type Scaler struct {
 
 // NewScaler returns a scaler.
 func NewScaler(c ScalerConfig) *Scaler {
-	if c.TTL == 0 {
-		c.TTL = defaultScalerTTL
-	}
 	return &Scaler{config: c}
 }
 
@@ -187,7 +186,8 @@ func (s *Scaler) recommendation(scaled *scaled) (recommendation, error) {
 	if !ok {
 		return recommendation{}, status.Error(codes.Unavailable, "no decision has been made yet")
 	}
-	if age := time.Since(newest.Decision.At); s.config.TTL > 0 && age > s.config.TTL {
+	ttl := cmp.Or(s.config.TTL, scalerCycles*cmp.Or(newest.Decision.Fleet.Control.Cycle, planner.DefaultCycle))
+	if age := time.Since(newest.Decision.At); ttl > 0 && age > ttl {
 		return recommendation{}, status.Errorf(codes.Unavailable, "the last decision is %s old", age.Round(time.Second))
 	}
 	r, ok := scaled.in(&newest.Decision)

@@ -191,6 +191,30 @@ func TestScalerPushesWakeUps(t *testing.T) {
 	require.Equal(t, codes.Canceled, status.Code(err), "awake is pushed once: %v", err)
 }
 
+// How old a decision may be follows the time between decisions, which may change.
+func TestScalerOfASlowLoop(t *testing.T) {
+	d := newDecisions()
+	client := startScaler(t, server.ScalerConfig{Decisions: d})
+	for _, test := range []struct {
+		cycle, ago time.Duration
+		code       codes.Code
+	}{
+		{0, time.Minute, codes.OK}, {0, 3 * time.Minute, codes.Unavailable},
+		{5 * time.Minute, 30 * time.Minute, codes.OK}, {5 * time.Minute, time.Hour, codes.Unavailable},
+		{time.Second, 5 * time.Second, codes.OK}, {time.Second, time.Minute, codes.Unavailable},
+	} {
+		d.sequence++
+		e := controller.Entry{Sequence: d.sequence}
+		e.Decision.At = time.Now().Add(-test.ago)
+		e.Decision.Fleet.Control.Cycle = test.cycle
+		e.Decision.Fleet.Workloads = []planner.Workload{{Namespace: "team", Name: "chat", Variants: []planner.Variant{{Name: "h100"}}}}
+		e.Decision.Plans = make([]planner.WorkloadPlan, 1)
+		d.Add(e)
+		_, err := client.IsActive(t.Context(), ofChat())
+		require.Equal(t, test.code, status.Code(err), "cycles of %v, %v ago", test.cycle, test.ago)
+	}
+}
+
 // Objects of several kinds may have one name: whose replicas are meant has to be said.
 func TestScalerOfATargetWithoutKind(t *testing.T) {
 	d := newDecisions()

@@ -126,11 +126,8 @@ func readers(c *config.Cluster) []resource.Reader {
 }
 
 func (l *clusterLoop) scaler(decisions server.Decisions) server.ScalerConfig {
-	return server.ScalerConfig{Decisions: decisions, TTL: scalerCycles * l.settings.config.Cycle, Leader: l.leader.scaler}
+	return server.ScalerConfig{Decisions: decisions, Leader: l.leader.scaler}
 }
-
-// scalerCycles without a decision are taken for an outage by the external scaler.
-const scalerCycles = 8
 
 func (l *clusterLoop) close() error {
 	if l.ledger == nil {
