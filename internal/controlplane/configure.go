@@ -60,12 +60,13 @@ func (c *ControlPlane) configure(config *Config) error {
 		return err
 	}
 
+	c.etcdURL = "http://" + etcd
 	c.Etcd = c.component("etcd",
 		"--data-dir="+c.path("etcd"), "--unsafe-no-fsync", "--log-level=warn",
 		"--listen-client-urls=http://"+etcd, "--advertise-client-urls=http://"+etcd,
 		"--listen-peer-urls=http://"+peers, "--initial-advertise-peer-urls=http://"+peers,
 		"--initial-cluster=default=http://"+peers)
-	c.Etcd.ready = answers(http.DefaultClient, "http://"+etcd+"/health")
+	c.Etcd.ready = answers(http.DefaultClient, c.etcdURL+"/health")
 	if c.APIServer, err = c.apiServer(apiServer, etcd); err != nil {
 		return err
 	}

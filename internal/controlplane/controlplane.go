@@ -34,6 +34,8 @@ type ControlPlane struct {
 	// http://TargetsAddress/targets (http_sd), where nobody need listen.
 	PrometheusURL, TargetsAddress string
 
+	// etcdURL is where etcd answers.
+	etcdURL string
 	// folder holds everything, programs the folder of what runs.
 	folder, programs string
 	network          *network
