@@ -185,7 +185,7 @@ E2E_PACKAGES = $(sort $(dir $(shell git grep -l --untracked '^//go:build e2e' --
 
 .PHONY: e2e
 e2e: build controlplane ## run the tests that need a Kubernetes control plane
-	CGO_ENABLED=0 go test -tags e2e -count 1 -p 1 -timeout 30m $(addprefix ./,$(E2E_PACKAGES))
+	CGO_ENABLED=0 go test -tags e2e -count 1 -p 1 -parallel 3 -timeout 30m $(addprefix ./,$(E2E_PACKAGES))
 
 .PHONY: e2e-scale
 e2e-scale: build controlplane ## measure cycles over 2,000 workloads on a control plane (10 min)

@@ -50,13 +50,13 @@ func (w *world) recovered(before int, reconnect time.Duration) {
 		return false
 	}, "all is measured again: %v", printed{w})
 	// A cycle is decided up to one after what it follows.
-	assert.LessOrEqual(w.t, time.Since(began), w.pace.cycles(2)+w.pace.cycle+reconnect, "recovery")
+	assert.LessOrEqual(w.t, time.Since(began), w.pace.cycles(2)+w.pace.cycle+reconnect, "recovery: %v", printed{w.stories(after)})
 	require.GreaterOrEqual(w.t, w.witness.total(), before)
 }
 
 // scraped tells whether Prometheus has rates of all pods that are ready.
 func (w *world) scraped() bool {
-	query := url.Values{"query": {fmt.Sprintf(`count({__name__=~"vllm:request_success_total|sglang:num_requests_total"} offset %s)`, w.pace.window)}}
+	query := url.Values{"query": {fmt.Sprintf(`count(count_over_time({__name__=~"vllm:request_success_total|sglang:num_requests_total"}[%s]) > 1)`, w.pace.window)}}
 	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.PrometheusURL+"/api/v1/query?"+query.Encode(), http.NoBody)
 	require.NoError(w.t, err)
 	response, err := http.DefaultClient.Do(request)
@@ -72,8 +72,8 @@ func (w *world) scraped() bool {
 }
 
 // TestFaults: what fails while load runs takes nothing away, and is over when it is over.
-func TestFaults(t *testing.T) {
-	w := newWorld(t, "plain", "llmaz")
+func TestFaults(t *testing.T) { //nolint:tparallel // one fault after the other
+	w := newWorld(t, setup{}, "plain", "llmaz")
 	w.offer(4*base, w.ways...)
 	w.settle()
 	before := w.witness.total()
@@ -95,6 +95,14 @@ func TestFaults(t *testing.T) {
 		assert.Empty(t, removals(w.program.decided(after)))
 		require.NoError(t, w.APIServer.Start(t.Context()))
 		w.recovered(before, reconnection)
+	})
+	t.Run("watches expire", func(t *testing.T) {
+		after := w.program.last()
+		w.APIServer.Stop()
+		require.NoError(t, w.ForgetHistory(t.Context()))
+		require.NoError(t, w.APIServer.Start(t.Context()))
+		w.recovered(before, reconnection)
+		assert.Empty(t, removals(w.program.decided(after)))
 	})
 	t.Run("half of the pods do not report", func(t *testing.T) {
 		after := w.program.last()

@@ -34,9 +34,11 @@ type world struct {
 	ways    []string
 }
 
-// newWorld has a fleet with its base load and lets the program settle.
-func newWorld(t *testing.T, ways ...string) *world {
+// newWorld has a fleet with its base load, on which the program runs. Worlds live side by
+// side: what they do most is wait.
+func newWorld(t *testing.T, s setup, ways ...string) *world {
 	t.Helper()
+	t.Parallel()
 	p := newPace()
 	w := &world{cluster: newCluster(t, controlplane.Config{ScrapeInterval: p.scrape}), pace: p, ways: ways}
 	w.install()
@@ -46,7 +48,7 @@ func newWorld(t *testing.T, ways ...string) *world {
 	w.witness = w.cluster.witness(map[string]int{"h100": devices, "a100": devices})
 	w.applyFleet(p, ways...)
 	w.offer(base, ways...)
-	w.program = w.start("poolwright", p)
+	w.program = w.start("poolwright", p, s)
 	return w
 }
 
@@ -96,8 +98,8 @@ func (w *world) String() string {
 
 // TestLoad: load goes from 1× to 4×, back and away, on a fleet that is declared in every
 // way there is.
-func TestLoad(t *testing.T) {
-	w := newWorld(t, slices.Sorted(maps.Keys(declarations))...)
+func TestLoad(t *testing.T) { //nolint:tparallel // one step after the other
+	w := newWorld(t, setup{}, slices.Sorted(maps.Keys(declarations))...)
 	w.settle()
 	w.optimal()
 
@@ -108,7 +110,7 @@ func TestLoad(t *testing.T) {
 		pass(t, time.Until(back)+w.pace.cycles(5))
 		for _, way := range w.ways {
 			ttft, itl, n := w.attainment(way, back)
-			assert.GreaterOrEqual(t, ttft, ttftShare, "%s: TTFT of %d requests; %v", way, n, w.story(way))
+			assert.GreaterOrEqual(t, ttft, ttftShare, "%s: TTFT of %d requests; %v", way, n, w.story(way, 0))
 			assert.LessOrEqual(t, itl, itlMeanMost, "%s: ITL of %d requests", way, n)
 		}
 	})
@@ -160,10 +162,11 @@ func byTarget(changes []change) map[string][]change {
 	return all
 }
 
-// story tells what demand of a workload was expected in each cycle, and what was done.
-func (w *world) story(way string) string {
+// story tells what demand of a workload was expected in each cycle after one, and what was
+// done.
+func (w *world) story(way string, after uint64) string {
 	var b strings.Builder
-	for _, d := range w.program.decided(0) {
+	for _, d := range w.program.decided(after) {
 		for _, plan := range d.GetPlan().GetWorkloads() {
 			if plan.GetName() == namespace+"/"+declared[way] {
 				e := plan.GetExpected()
@@ -171,6 +174,15 @@ func (w *world) story(way string) string {
 					e.GetObservedRps(), e.GetUpperRps(), e.GetBacklogRps(), plan.GetReason(), plan.GetConditions())
 			}
 		}
+	}
+	return b.String()
+}
+
+// stories are those of all workloads.
+func (w *world) stories(after uint64) string {
+	var b strings.Builder
+	for _, way := range w.ways {
+		b.WriteString(w.story(way, after))
 	}
 	return b.String()
 }

@@ -12,8 +12,8 @@ import (
 
 // TestIncident12ScaledByHand: what people do to the objects of a fleet under load is noticed,
 // and what is needed comes back.
-func TestIncident12ScaledByHand(t *testing.T) {
-	w := newWorld(t, "plain", "llmaz")
+func TestIncident12ScaledByHand(t *testing.T) { //nolint:tparallel // one change after the other
+	w := newWorld(t, setup{}, "plain", "llmaz")
 	w.offer(4*base, w.ways...)
 	w.settle()
 	before := w.witness.total()
@@ -53,10 +53,10 @@ func (w *world) noticed(after uint64, condition string) bool {
 // TestLeaderIsKilled: another process takes over, writes nothing twice and takes nothing away
 // before it has seen a whole window.
 func TestLeaderIsKilled(t *testing.T) {
-	w := newWorld(t, "plain", "llmaz")
+	w := newWorld(t, setup{}, "plain", "llmaz")
 	w.offer(4*base, w.ways...)
 	w.settle()
-	second := w.start("second", w.pace)
+	second := w.start("second", w.pace, setup{})
 	before, began := w.witness.total(), time.Now()
 
 	w.offer(base, w.ways...) // less is needed from now on
@@ -77,7 +77,7 @@ func TestLeaderIsKilled(t *testing.T) {
 // TestTargetIsDeleted: nothing is written to what is gone, and the rest of the fleet is
 // served; what comes back is scaled again.
 func TestTargetIsDeleted(t *testing.T) {
-	w := newWorld(t, "plain", "llmaz")
+	w := newWorld(t, setup{}, "plain", "llmaz")
 	w.offer(2*base, w.ways...)
 	w.settle()
 	w.kubectl("delete", "-n", namespace, "deployment/chat-h100", "deployment/chat-a100")

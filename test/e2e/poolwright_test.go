@@ -42,9 +42,17 @@ func (c *cluster) install() {
 	c.kubectl("apply", "--server-side", "-f", "../../deploy/kubernetes/rbac.yaml")
 }
 
+// setup is how a test's configuration differs from that of others.
+type setup struct {
+	// mayBeIdle: workloads go to zero replicas.
+	mayBeIdle bool
+	// gateway counts requests.
+	gateway bool
+}
+
 // start starts the program with the rights of its service account. Every process of a test
 // has a name.
-func (c *cluster) start(name string, p pace) *program {
+func (c *cluster) start(name string, p pace, s setup) *program {
 	c.t.Helper()
 	account, err := c.ServiceAccount(c.t.Context(), "poolwright", "poolwright")
 	require.NoError(c.t, err)
@@ -53,6 +61,7 @@ func (c *cluster) start(name string, p pace) *program {
 	config := c.fill("poolwright.yaml", map[string]any{
 		"Kubeconfig": kubeconfig, "Prometheus": c.PrometheusURL,
 		"Lease": p.lease, "Renew": p.renew, "Retry": p.retry, "Scrape": p.scrape, "Window": p.window,
+		"MayBeIdle": s.mayBeIdle, "Gateway": s.gateway,
 		"Cycle": p.cycle, "Drain": p.drain, "ScaleDownWindow": p.scaleDown, "LoadTime": p.load,
 	})
 	return c.run(name, config)
