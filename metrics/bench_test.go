@@ -48,7 +48,7 @@ func BenchmarkObserve(b *testing.B) {
 		}
 	}))
 	defer s.Close()
-	o, err := New(Config{URL: s.URL, Default: Series{Engine: VLLM}, Window: time.Hour}, nil, nil, nil)
+	o, err := New(Config{URL: s.URL, Window: time.Hour}, everywhere(Series{Engine: VLLM}), nil, nil)
 	require.NoError(b, err)
 	b.ReportAllocs()
 	var bare, whole time.Duration

@@ -35,9 +35,9 @@ func observed(t *testing.T, c Config, handler http.HandlerFunc) ([]planner.Obser
 	t.Helper()
 	s := httptest.NewServer(handler)
 	defer s.Close()
-	c.URL, c.Default = s.URL, Series{Engine: VLLM}
+	c.URL = s.URL
 	var report Report
-	o, err := New(c, nil, nil, func(r Report) { report = r })
+	o, err := New(c, everywhere(Series{Engine: VLLM}), nil, func(r Report) { report = r })
 	require.NoError(t, err)
 	got, err := o.Observe(t.Context(), fleetOf("ns", 1))
 	return got, report, err
@@ -113,7 +113,7 @@ func TestSeriesThatAreNotValidSpoilNoQuery(t *testing.T) {
 	p := prometheus(t)
 	fleet := planner.Fleet{Workloads: []planner.Workload{workload("nowhere", "bad", 1), workload("nowhere", "good", 1)}}
 	var report Report
-	o, err := New(p.config(Series{Engine: VLLM}), func(w *planner.Workload) Series {
+	o, err := New(p.config(Series{}).Config, func(w *planner.Workload) Series {
 		if w.Name == "bad" {
 			return Series{Engine: VLLM, Selector: Labels{"a) or vector(1": "x"}}
 		}
@@ -136,8 +136,8 @@ func TestAuthorization(t *testing.T) {
 	c := Config{BearerTokenFile: token, Headers: map[string]string{"X-Scope-OrgID": "us"}}
 	s := httptest.NewServer(http.HandlerFunc(handler))
 	defer s.Close()
-	c.URL, c.Default = s.URL, Series{Engine: LlamaCPP}
-	o, err := New(c, nil, nil, nil)
+	c.URL = s.URL
+	o, err := New(c, everywhere(Series{Engine: LlamaCPP}), nil, nil)
 	require.NoError(t, err)
 	for _, secret := range []string{"first\n", "second"} {
 		require.NoError(t, os.WriteFile(token, []byte(secret), 0o600))
@@ -153,17 +153,17 @@ func TestAuthoritiesOfTheConfiguration(t *testing.T) {
 	s.Config.ErrorLog = nil
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600))
-	c := Config{URL: s.URL, Default: Series{Engine: LlamaCPP}, CAFile: file}
-	o, err := New(c, nil, nil, nil)
+	c := Config{URL: s.URL, CAFile: file}
+	o, err := New(c, everywhere(Series{Engine: LlamaCPP}), nil, nil)
 	require.NoError(t, err)
 	_, err = o.Observe(t.Context(), fleetOf("ns", 1))
 	require.NoError(t, err)
 
 	c.CAFile = filepath.Join(t.TempDir(), "none")
-	_, err = New(c, nil, nil, nil)
+	_, err = New(c, everywhere(Series{Engine: LlamaCPP}), nil, nil)
 	require.ErrorContains(t, err, "metrics: caFile: ")
 	require.NoError(t, os.WriteFile(c.CAFile, []byte("nothing"), 0o600))
-	_, err = New(c, nil, nil, nil)
+	_, err = New(c, everywhere(Series{Engine: LlamaCPP}), nil, nil)
 	require.ErrorContains(t, err, "metrics: caFile: no certificate in ")
 }
 

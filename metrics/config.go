@@ -45,11 +45,6 @@ type Config struct {
 	Selector Labels
 	// ReplicaLabel tells replicas apart; empty = "pod".
 	ReplicaLabel string
-	// Default is how series are found of workloads that are not in Workloads; zero = not at
-	// all.
-	Default Series
-	// Workloads are by qualified name.
-	Workloads map[string]Series
 }
 
 // Scraping says how pods are asked themselves.
@@ -92,21 +87,9 @@ type Gateway struct {
 	ModelLabel string
 }
 
-func (s *Series) isZero() bool {
-	return s.Engine == "" && len(s.Selector) == 0 && s.ModelLabel == "" && len(s.Variants) == 0 && s.Gateway == nil && s.Scrape == nil
-}
-
 // Lookup tells which series are of a workload. Nothing is measured of a workload whose
 // series are not valid.
 type Lookup func(*planner.Workload) Series
-
-// Lookup is by the workload's name.
-func (c *Config) Lookup(w *planner.Workload) Series {
-	if s, ok := c.Workloads[w.QualifiedName()]; ok {
-		return s
-	}
-	return c.Default
-}
 
 const (
 	defaultTimeout          = 10 * time.Second
@@ -172,13 +155,6 @@ func (c Config) Validate() error {
 	v.scraping(&c)
 	v.label("replicaLabel", c.ReplicaLabel)
 	v.labels("selector", c.Selector)
-	if !c.Default.isZero() {
-		v.series("default", &c.Default)
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Workloads)) {
-		s := c.Workloads[name]
-		v.series(fmt.Sprintf("workloads[%s]", name), &s)
-	}
 	return errors.Join(v...)
 }
 

@@ -116,7 +116,7 @@ func TestLengthsHoldUntilTheNextWindow(t *testing.T) {
 		_, _ = io.WriteString(w, vector(point(requests, "p", "2"), point(promptSum, "p", "200"), point(outputSum, "p", "100")))
 	}))
 	defer server.Close()
-	o, err := New(Config{URL: server.URL, Default: Series{Engine: VLLM}}, nil, nil, nil)
+	o, err := New(Config{URL: server.URL}, everywhere(Series{Engine: VLLM}), nil, nil)
 	require.NoError(t, err)
 	var got []planner.Observation
 	for range 2 {

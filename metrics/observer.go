@@ -41,15 +41,12 @@ type Report struct {
 }
 
 // New returns an observer, or every mistake of its configuration. The lookup says which
-// series are of a workload; nil = the configuration does. Pods may be nil where no pods are
-// asked themselves. Report is called once a cycle; it may be nil.
+// series are of a workload. Pods may be nil where no pods are asked themselves. Report is
+// called once a cycle; it may be nil.
 func New(c Config, lookup Lookup, pods Pods, report func(Report)) (*Observer, error) {
 	err := c.Validate()
 	if c.URL == "" && pods == nil {
 		err = errors.Join(err, errors.New("metrics: url: it is empty, and nobody knows pods to ask"))
-	}
-	if lookup == nil && c.Default.isZero() && len(c.Workloads) == 0 {
-		err = errors.Join(err, errors.New("metrics: default: nothing says where the series of any workload are"))
 	}
 	if err != nil {
 		return nil, err
@@ -62,9 +59,6 @@ func New(c Config, lookup Lookup, pods Pods, report func(Report)) (*Observer, er
 	}
 	if pods != nil {
 		o.scraper = newScraper(&o.config, pods)
-	}
-	if lookup == nil {
-		o.lookup = o.config.Lookup
 	}
 	if report == nil {
 		o.report = func(Report) {}

@@ -35,7 +35,7 @@ func observe(t *testing.T, fleet planner.Fleet, samples []string) []planner.Obse
 		_, _ = io.WriteString(w, vector(asked...))
 	}))
 	defer server.Close()
-	o, err := New(Config{URL: server.URL, Default: Series{Engine: VLLM}}, nil, nil, nil)
+	o, err := New(Config{URL: server.URL}, everywhere(Series{Engine: VLLM}), nil, nil)
 	require.NoError(t, err)
 	got, err := o.Observe(t.Context(), fleet)
 	require.NoError(t, err)
@@ -79,9 +79,9 @@ func FuzzAnswer(f *testing.F) {
 	f.Add(`{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"histogram":[1,{}]}]}}`)
 	fleet := fleetOf("ns", 1)
 	fleet.Workloads[0].Variants[0].Replica = &queueing.Replica{}
-	c := Config{URL: "http://prometheus", Default: Series{Engine: VLLM, Gateway: &Gateway{}}}
+	c, series := Config{URL: "http://prometheus"}, everywhere(Series{Engine: VLLM, Gateway: &Gateway{}})
 	f.Fuzz(func(t *testing.T, text string) {
-		o, err := New(c, nil, nil, nil)
+		o, err := New(c, series, nil, nil)
 		require.NoError(t, err)
 		o.client.api = canned(text)
 		got, err := o.Observe(t.Context(), fleet)

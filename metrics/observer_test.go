@@ -68,7 +68,7 @@ func TestObserverFollowsGrowth(t *testing.T) {
 func TestObserverNeverTakesMissingForZero(t *testing.T) {
 	t.Parallel()
 	p := prometheus(t)
-	o, err := New(p.config(Series{Engine: VLLM}), nil, nil, nil)
+	o, err := New(p.config(Series{}).Config, everywhere(Series{Engine: VLLM}), nil, nil)
 	require.NoError(t, err)
 	got, err := o.Observe(t.Context(), planner.Fleet{Workloads: []planner.Workload{workload("nowhere", "w", 2), workload("nowhere", "asleep", 0)}})
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func TestIncident04NoRecordOfRequestsIsMissing(t *testing.T) {
 	})
 	// The rate is there; without the gauge nothing says whether it is of all replicas.
 	c := p.config(Series{Engine: VLLM})
-	o, err := New(c, nil, nil, nil)
+	o, err := New(c.Config, c.series, nil, nil)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		return p.ask(`count(rate(vllm:request_success_total{namespace="silenttypo"}[3s]))`) == 2
@@ -236,7 +236,7 @@ func TestVariantsAreMeasuredOncePerWindow(t *testing.T) {
 	var reports []Report
 	c := p.config(Series{Engine: VLLM})
 	c.Window = time.Hour
-	o, err := New(c, nil, nil, func(r Report) { reports = append(reports, r) })
+	o, err := New(c.Config, c.series, nil, func(r Report) { reports = append(reports, r) })
 	require.NoError(t, err)
 	for range 3 {
 		_, err = o.Observe(t.Context(), fleetOf("nowhere", 1))
@@ -258,7 +258,7 @@ func TestIncident18TrafficIsCreditedOnce(t *testing.T) {
 	assert.Equal(t, planner.Invalid, got[1].CompletionRate.State, "nothing tells them apart, so neither is credited")
 
 	var report Report
-	o, err := New(c, nil, nil, func(r Report) { report = r })
+	o, err := New(c.Config, c.series, nil, func(r Report) { report = r })
 	require.NoError(t, err)
 	_, err = o.Observe(t.Context(), fleet)
 	require.NoError(t, err)
@@ -266,7 +266,12 @@ func TestIncident18TrafficIsCreditedOnce(t *testing.T) {
 
 	// A selector does, and so do the names of the scale targets.
 	bySelector := c
-	bySelector.Workloads = map[string]Series{"ambiguous/x": {Engine: VLLM, Selector: Labels{"tier": "silver"}}}
+	bySelector.series = func(w *planner.Workload) Series {
+		if w.Name == "x" {
+			return Series{Engine: VLLM, Selector: Labels{"tier": "silver"}}
+		}
+		return Series{Engine: VLLM}
+	}
 	got = until(t, bySelector, fleet,
 		func(o *planner.Observation) bool { return about(o.CompletionRate, 8) },
 		func(o *planner.Observation) bool { return about(o.CompletionRate, 4) })
@@ -313,7 +318,7 @@ func TestIncident32EveryWorkloadSeesOnlyItsOwn(t *testing.T) {
 	assert.Equal(t, planner.Observation{Workload: "w"}, got[1])
 
 	c.Selector = Labels{"cluster": "elsewhere"}
-	o, err := New(c, nil, nil, nil)
+	o, err := New(c.Config, c.series, nil, nil)
 	require.NoError(t, err)
 	got, err = o.Observe(t.Context(), fleet)
 	require.NoError(t, err)
@@ -334,7 +339,7 @@ func TestVariantsOfAWorkloadAreToldApart(t *testing.T) {
 		{Name: "b", CurrentReplicas: 1, ScaleTarget: target("big-small"), Replica: &queueing.Replica{}},
 		{Name: "elsewhere", MaxReplicas: optimizer.Bound{Limited: true}},
 	}
-	check := func(c Config) {
+	check := func(c setup) {
 		t.Helper()
 		got := until(t, c, fleet, func(o *planner.Observation) bool { return about(o.CompletionRate, 12) && len(o.Variants) == 2 })
 		assert.Equal(t, 6.0, got[0].Variants[0].Replica.Running.Value, "the mean of two")

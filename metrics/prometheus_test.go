@@ -215,16 +215,25 @@ func ready(url, log string) error {
 	return fmt.Errorf("prometheus is not ready after %s; it says:\n%s", patience, text)
 }
 
+// setup is a configuration, and which series are of workloads.
+type setup struct {
+	Config
+	series Lookup
+}
+
+// everywhere says that all workloads have the same series.
+func everywhere(s Series) Lookup { return func(*planner.Workload) Series { return s } }
+
 // config is how tests read what is scraped here.
-func (p *server) config(s Series) Config {
-	return Config{URL: p.url, ScrapeInterval: scrapeInterval, Window: window, StaleAfter: staleAfter, Default: s}
+func (p *server) config(s Series) setup {
+	return setup{Config{URL: p.url, ScrapeInterval: scrapeInterval, Window: window, StaleAfter: staleAfter}, everywhere(s)}
 }
 
 // until observes workloads until what is observed of the first of them satisfies each its
 // condition, and returns what is observed of all.
-func until(t *testing.T, c Config, fleet planner.Fleet, conditions ...func(o *planner.Observation) bool) []planner.Observation {
+func until(t *testing.T, c setup, fleet planner.Fleet, conditions ...func(o *planner.Observation) bool) []planner.Observation {
 	t.Helper()
-	o, err := New(c, nil, nil, nil)
+	o, err := New(c.Config, c.series, nil, nil)
 	require.NoError(t, err)
 	var last []planner.Observation
 	require.Eventually(t, func() bool {

@@ -51,9 +51,8 @@ func TestNumberOfQueriesDoesNotGrow(t *testing.T) {
 		c := p.config(Series{Engine: VLLM})
 		var count *atomic.Int64
 		c.URL, count = counted(t, p)
-		var fleet planner.Fleet
-		fleet, c.Workloads = mixed(workloads)
-		o, err := New(c, nil, nil, func(r Report) {
+		fleet, series := mixed(workloads)
+		o, err := New(c.Config, func(w *planner.Workload) Series { return series[w.QualifiedName()] }, nil, func(r Report) {
 			assert.Empty(t, r.Failures)
 			queries = int64(r.Queries)
 		})

@@ -34,7 +34,7 @@ func BenchmarkScrape(b *testing.B) {
 	for i := range 3 {
 		pods = append(pods, Pod{Name: fmt.Sprint(i), Variant: "only", Address: "10.0.0.1", Ready: true})
 	}
-	o, err := New(Config{Default: Series{Engine: VLLM, Scrape: &Scrape{}}}, nil, pods, nil)
+	o, err := New(Config{}, everywhere(Series{Engine: VLLM, Scrape: &Scrape{}}), pods, nil)
 	require.NoError(b, err)
 	o.scraper.client.Transport = answering(text)
 	b.ReportAllocs()

@@ -33,6 +33,7 @@ type cluster struct {
 	asked    atomic.Int64
 	reports  []Report
 	observer *Observer
+	series   Series
 }
 
 const cycleTime = 15 * time.Second
@@ -47,11 +48,9 @@ func newCluster(t *testing.T, c Config, texts ...func(float64) string) *cluster 
 	for _, text := range texts {
 		k.add(text)
 	}
-	if c.Default.isZero() {
-		c.Default = Series{Engine: VLLM, Scrape: &Scrape{}}
-	}
+	k.series = Series{Engine: VLLM, Scrape: &Scrape{}}
 	var err error
-	k.observer, err = New(c, nil, k, func(r Report) { k.reports = append(k.reports, r) })
+	k.observer, err = New(c, func(*planner.Workload) Series { return k.series }, k, func(r Report) { k.reports = append(k.reports, r) })
 	require.NoError(t, err)
 	k.observer.scraper.client.Transport = k
 	return k
@@ -349,7 +348,8 @@ labelled{of="b"} 2
 	for name, policy := range follow {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				k := newCluster(t, Config{Default: Series{Scrape: &Scrape{}}}, text(3), text(7), nil)
+				k := newCluster(t, Config{}, text(3), text(7), nil)
+				k.series.Engine = ""
 				k.fleet.Control.Policy = policy
 				o := k.settled()
 				require.Len(t, o.Variants, 1)
@@ -424,9 +424,9 @@ func TestPodsThatAnswerBadly(t *testing.T) {
 	} {
 		s := httptest.NewServer(handler)
 		at := netip.MustParseAddrPort(s.Listener.Addr().String())
-		c := Config{Scraping: Scraping{MaxResponseBytes: 1000}, Default: Series{Engine: VLLM, Scrape: &Scrape{Port: int(at.Port()), Path: "/m"}}}
+		series := everywhere(Series{Engine: VLLM, Scrape: &Scrape{Port: int(at.Port()), Path: "/m"}})
 		var report Report
-		o, err := New(c, nil, fixedPods{{Name: "p", Address: at.Addr().String(), Ready: true}, {Name: "q", Address: "", Ready: true}},
+		o, err := New(Config{Scraping: Scraping{MaxResponseBytes: 1000}}, series, fixedPods{{Name: "p", Address: at.Addr().String(), Ready: true}, {Name: "q", Address: "", Ready: true}},
 			func(r Report) { report = r })
 		require.NoError(t, err)
 		got, err := o.Observe(t.Context(), fleetOf("ns", 1))
@@ -468,7 +468,7 @@ func TestPodsAgreeWithPrometheus(t *testing.T) {
 	})
 	c := p.config(Series{Engine: VLLM, Scrape: &Scrape{Port: int(at.Port()), Path: path("agree", 0)}})
 	c.URL = ""
-	o, err := New(c, nil, fixedPods{{Name: "p", Variant: "only", Address: at.Addr().String(), Ready: true}}, nil)
+	o, err := New(c.Config, c.series, fixedPods{{Name: "p", Variant: "only", Address: at.Addr().String(), Ready: true}}, nil)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		got, err := o.Observe(t.Context(), fleet)
@@ -487,7 +487,8 @@ func TestPodsBesideAGateway(t *testing.T) {
 		return line("inference_objective_request_total", ofModel, 9*s) + line("inference_extension_flow_control_queue_size", ofModel, 2)
 	})
 	at := netip.MustParseAddrPort(p.Listener.Addr().String())
-	o, err := New(p.config(Series{Engine: VLLM, Gateway: &Gateway{}, Scrape: &Scrape{Port: int(at.Port()), Path: path("beside", 0)}}), nil,
+	c := p.config(Series{Engine: VLLM, Gateway: &Gateway{}, Scrape: &Scrape{Port: int(at.Port()), Path: path("beside", 0)}})
+	o, err := New(c.Config, c.series,
 		fixedPods{{Name: "p", Variant: "only", Address: at.Addr().String(), Ready: true}}, nil)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {

@@ -25,7 +25,6 @@ func TestEveryEngineIsObserved(t *testing.T) {
 	const rate = 20
 	config := metrics.Config{
 		URL: c.PrometheusURL, ScrapeInterval: time.Second, Window: 5 * time.Second,
-		Default: metrics.Series{Engine: metrics.VLLM}, Workloads: map[string]metrics.Series{},
 	}
 	var fleet planner.Fleet
 	for _, engine := range metrics.Engines() {
@@ -37,9 +36,8 @@ func TestEveryEngineIsObserved(t *testing.T) {
 		}
 		w.Shape.OutputTokens = shape.OutputTokens
 		fleet.Workloads = append(fleet.Workloads, w)
-		config.Workloads[w.QualifiedName()] = metrics.Series{Engine: engine}
 	}
-	observer, err := metrics.New(config, nil, nil, nil)
+	observer, err := metrics.New(config, func(w *planner.Workload) metrics.Series { return metrics.Series{Engine: metrics.Engine(w.Name)} }, nil, nil)
 	require.NoError(t, err)
 	for i := range fleet.Workloads {
 		name := fleet.Workloads[i].Name
