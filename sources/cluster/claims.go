@@ -1,8 +1,11 @@
 package cluster
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -33,6 +36,9 @@ func readAllocation(v *View) allocation {
 		}
 	}
 	for _, claim := range v.List(claimKind) {
+		if claim.GetAnnotations()[resourcev1.ExtendedResourceClaimAnnotation] == "true" {
+			continue // the scheduler made it of what the containers ask for, which counts already
+		}
 		if pod, n := claimUse(claim, known); n > 0 {
 			d.claimed[pod] += n
 		}
@@ -78,8 +84,8 @@ func (d *allocation) add(slice *unstructured.Unstructured, pool device, known ma
 func deviceProduct(of map[string]any) string {
 	product, kind := "", ""
 	attributes, _ := of["attributes"].(map[string]any)
-	for name, value := range attributes {
-		text, _, _ := unstructured.NestedString(map[string]any{"": value}, "", "string")
+	for _, name := range slices.Sorted(maps.Keys(attributes)) {
+		text, _, _ := unstructured.NestedString(attributes, name, "string")
 		switch name[strings.LastIndex(name, "/")+1:] {
 		case "productName":
 			product = strings.ReplaceAll(text, " ", "-")

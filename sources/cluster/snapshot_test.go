@@ -395,6 +395,12 @@ func TestDynamicResourceAllocation(t *testing.T) {
 	assert.Equal(t, map[string]int{h100 + "-x3": 3}, pools(s))
 	assert.Equal(t, []int{1}, variant(t, s, "a/x").PoolReplicas)
 
+	// A pod that asks for a number of devices gets a claim of the scheduler for the same ones.
+	generated := strings.ReplaceAll(dynamicDevices, "metadata: {namespace: z, name: other}",
+		`metadata: {namespace: z, name: other, annotations: {resource.kubernetes.io/extended-resource-claim: "true"}}`)
+	s = snapshotOf(t, viewOf(t, silent, generated, podOf("z", "other", "", "n1", "ready")), "")
+	assert.Equal(t, map[string]int{h100 + "-x1": 1}, pools(s))
+
 	v := viewOf(t, silent, dynamicDevices, other)
 	v.unreadable[claimKind] = errors.New("resourceclaims is forbidden")
 	assert.Equal(t, map[string]int{h100: 0}, pools(snapshotOf(t, v, "")), "nobody knows what others hold, and nothing is ours")
