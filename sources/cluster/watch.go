@@ -93,10 +93,8 @@ func (w *Watch) Run(ctx context.Context) {
 	defer running.Wait()
 	for {
 		retry := w.config.Retry
-		for _, kind := range w.config.Kinds {
-			if w.stores(kind) == nil && !w.start(ctx, kind, &running) {
-				retry = min(retry, unreachableRetry)
-			}
+		if !w.startAll(ctx, &running) {
+			retry = min(retry, unreachableRetry)
 		}
 		select {
 		case <-ctx.Done():
@@ -108,6 +106,28 @@ func (w *Watch) Run(ctx context.Context) {
 			w.config.Mapper.Reset()
 		}
 	}
+}
+
+// startAll follows all kinds that are installed and not followed yet. It returns false where
+// that is not known of some. Who does not answer about one is not asked about the others.
+func (w *Watch) startAll(ctx context.Context, running *sync.WaitGroup) bool {
+	known := true
+	for _, kind := range w.config.Kinds {
+		if w.stores(kind) != nil {
+			continue
+		}
+		err := w.start(ctx, kind, running)
+		switch {
+		case err == nil:
+		case meta.IsAmbiguousError(err):
+			w.fail(err, kind)
+			known = false
+		default:
+			w.fail(err, w.config.Kinds...)
+			return false
+		}
+	}
+	return known
 }
 
 func (w *Watch) stores(kind schema.GroupKind) []*store {
@@ -124,16 +144,15 @@ func (w *Watch) set(kind schema.GroupKind, f *followed) {
 	w.began += 1 << 32
 }
 
-// start follows a kind if it is installed. It returns false where that is not known.
-func (w *Watch) start(ctx context.Context, kind schema.GroupKind, running *sync.WaitGroup) bool {
+// start follows a kind if it is installed, and fails where that is not known.
+func (w *Watch) start(ctx context.Context, kind schema.GroupKind, running *sync.WaitGroup) error {
 	mapping, err := w.config.Mapper.RESTMapping(kind)
 	switch {
 	case meta.IsNoMatchError(err):
 		w.set(kind, &followed{missing: true})
-		return true
+		return nil
 	case err != nil:
-		w.fail(kind, err)
-		return false
+		return err
 	}
 	namespaces := w.config.Namespaces
 	if len(namespaces) == 0 || mapping.Scope.Name() == meta.RESTScopeNameRoot {
@@ -160,19 +179,21 @@ func (w *Watch) start(ctx context.Context, kind schema.GroupKind, running *sync.
 		default: // somebody has told already
 		}
 	})
-	return true
+	return nil
 }
 
 // errGone is why a kind is not known that was there before, until it is looked for again.
 var errGone = errors.New("not there any more")
 
-// fail notes why it is not known whether a kind is installed; where it was not, it isn't as
-// far as anybody knows.
-func (w *Watch) fail(kind schema.GroupKind, err error) {
+// fail notes why it is not known whether kinds are installed that are not followed; where
+// one was not, it isn't as far as anybody knows.
+func (w *Watch) fail(err error, kinds ...schema.GroupKind) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if f := w.kinds[kind]; !f.missing {
-		f.failure = err
+	for _, kind := range kinds {
+		if f := w.kinds[kind]; f.stores == nil && !f.missing {
+			f.failure = err
+		}
 	}
 }
 

@@ -291,6 +291,34 @@ func TestKindsForbiddenForAMoment(t *testing.T) {
 	})
 }
 
+// countingMapper counts how often it is asked.
+type countingMapper struct {
+	*mapper
+	asked atomic.Int64
+}
+
+func (m *countingMapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	m.asked.Add(1)
+	return m.mapper.RESTMapping(kind, versions...)
+}
+
+// Who does not answer about one kind is not asked about all the others.
+func TestUnreachableServerIsAskedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &countingMapper{mapper: newMapper()}
+		m.fails.Store(true)
+		w := watching(t, cluster.WatchConfig{Client: newClient(), Mapper: m, Kinds: []schema.GroupKind{podKind, nodeKind, queueKind}})
+		assert.EqualValues(t, 1, m.asked.Load())
+		_, err := w.View()
+		require.ErrorContains(t, err, "Pod: not read yet: connection refused")
+		require.ErrorContains(t, err, "Node: not read yet: connection refused")
+		m.fails.Store(false)
+		time.Sleep(3 * time.Second)
+		_, err = w.View()
+		require.NoError(t, err)
+	})
+}
+
 // outage lets a client reach nothing, from time to time.
 type outage struct {
 	isDown  atomic.Bool
