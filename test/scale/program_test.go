@@ -119,15 +119,15 @@ func (p *program) read(t *testing.T) sample {
 }
 
 func (s sample) add(name string, m *dto.Metric) {
+	if l := m.GetLabel(); len(l) > 0 {
+		name += " " + l[0].GetValue()
+	}
 	if h := m.GetHistogram(); h != nil {
 		s[name+"_sum"], s[name+"_count"] = h.GetSampleSum(), float64(h.GetSampleCount())
 		for _, b := range h.GetBucket() {
 			s[fmt.Sprintf("%s %g", name, b.GetUpperBound())] = float64(b.GetCumulativeCount())
 		}
 		return
-	}
-	if l := m.GetLabel(); len(l) > 0 {
-		name += " " + l[0].GetValue()
 	}
 	s[name] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
 }

@@ -46,6 +46,10 @@ func TestCycle(t *testing.T) {
 	cycles := after["poolwright_cycle_duration_seconds_count"] - before["poolwright_cycle_duration_seconds_count"]
 	mean := time.Duration((after["poolwright_cycle_duration_seconds_sum"] - before["poolwright_cycle_duration_seconds_sum"]) / cycles * float64(time.Second))
 	queries := (after["poolwright_observe_queries_total"] - before["poolwright_observe_queries_total"]) / cycles
+	for _, stage := range []string{"read", "observe", "plan", "act", "record", "publish"} {
+		spent := after["poolwright_cycle_stage_duration_seconds "+stage+"_sum"] - before["poolwright_cycle_stage_duration_seconds "+stage+"_sum"]
+		t.Logf("%s: %.3f s a cycle", stage, spent/cycles)
+	}
 	t.Logf("%d workloads of 3 variants: %v a cycle (longest of all %v), %.3g queries, %d MiB at most",
 		*workloads, mean.Round(time.Millisecond), p.longest(t), queries, p.peak(t)>>20)
 	require.LessOrEqual(t, p.longest(t), mostTime)
