@@ -199,9 +199,12 @@ func TestScalerOfASlowLoop(t *testing.T) {
 		cycle, ago time.Duration
 		code       codes.Code
 	}{
-		{0, time.Minute, codes.OK}, {0, 3 * time.Minute, codes.Unavailable},
-		{5 * time.Minute, 30 * time.Minute, codes.OK}, {5 * time.Minute, time.Hour, codes.Unavailable},
-		{time.Second, 5 * time.Second, codes.OK}, {time.Second, time.Minute, codes.Unavailable},
+		{0, time.Minute, codes.OK},
+		{0, 3 * time.Minute, codes.Unavailable},
+		{5 * time.Minute, 30 * time.Minute, codes.OK},
+		{5 * time.Minute, time.Hour, codes.Unavailable},
+		{time.Second, 5 * time.Second, codes.OK},
+		{time.Second, time.Minute, codes.Unavailable},
 	} {
 		d.sequence++
 		e := controller.Entry{Sequence: d.sequence}
