@@ -126,12 +126,7 @@ func (x *index) withLabel(key string) map[string][]*pod {
 	return byValue
 }
 
-// holds tells whether a pod holds devices that can be used: those of a node that is lost
-// can't.
+// holds tells whether a pod holds devices: those of a node that is gone are gone too.
 func (x *index) holds(p *pod) bool {
-	if !p.holds() || x.nodes == nil {
-		return p.holds()
-	}
-	n := x.nodes[p.node]
-	return n != nil && n.ready
+	return p.holds() && (x.nodes == nil || x.nodes[p.node] != nil)
 }

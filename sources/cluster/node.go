@@ -18,8 +18,9 @@ type node struct {
 	// node does not say how many it has.
 	devices  int
 	resource corev1.ResourceName
-	// ready: its kubelet is alive. cordoned: no new pods may come.
-	ready, cordoned bool
+	// cordoned: no new pods may come, by somebody's word or because its kubelet is silent or
+	// not ready. Pods that are there may serve, and stay until they are evicted.
+	cordoned bool
 	// taints keep pods away that don't tolerate them.
 	taints []corev1.Taint
 }
@@ -38,7 +39,7 @@ func readNode(object *unstructured.Unstructured) (*node, error) {
 	}
 	read := &node{
 		name: n.Name, product: resource.Product(n.Labels), zone: n.Labels[corev1.LabelTopologyZone],
-		devices: resource.Devices(n.Status.Allocatable), cordoned: n.Spec.Unschedulable,
+		devices: resource.Devices(n.Status.Allocatable), cordoned: n.Spec.Unschedulable || !isReady(&n),
 		resource: resource.DeviceResource(n.Status.Capacity), taints: repelling(n.Spec.Taints),
 	}
 	for _, taint := range n.Spec.Taints {
@@ -46,10 +47,14 @@ func readNode(object *unstructured.Unstructured) (*node, error) {
 			read.cordoned = true
 		}
 	}
+	return read, nil
+}
+
+func isReady(n *corev1.Node) bool {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady {
-			read.ready = c.Status == corev1.ConditionTrue
+			return c.Status == corev1.ConditionTrue
 		}
 	}
-	return read, nil
+	return false
 }

@@ -67,7 +67,7 @@ func newInventory(x *index, ours map[*pod]bool, t tolerance, partial bool) *inve
 	for _, e := range x.view.entries(nodeKind) {
 		s := newSite(e.node, &d, x.view)
 		switch {
-		case s.product == "" || !s.ready:
+		case s.product == "":
 			continue
 		case s.cordoned || s.uncounted != "" || !t.admits(s.taints):
 			s.offered = own[s.name] // as much as is used: nothing can come

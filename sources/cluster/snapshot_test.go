@@ -199,8 +199,10 @@ func TestPoolsFromNodes(t *testing.T) {
 				strings.Replace(deployment("a", "x", 1, onH100), "spec: {replicas", "spec: {template: {spec: {tolerations: [{key: team, value: a}]}}, replicas", 1),
 			map[string]int{h100 + "-x8": 8},
 		},
-		"not of a node that is lost": {
-			strings.ReplaceAll(nodeOf("n1", h100, 8, ""), `status: "True"`, `status: "Unknown"`), map[string]int{},
+		"of a silent node what we hold": {
+			strings.ReplaceAll(nodeOf("n1", h100, 8, "")+nodeOf("n2", h100, 8, ""), `status: "True"`, `status: "Unknown"`) +
+				deployment("a", "x", 1, "") + podOf("a", "x-1", "r-a-x", "n1", "unready"),
+			map[string]int{h100 + "-x2": 2},
 		},
 		"a broken device": {
 			strings.ReplaceAll(nodeOf("n1", h100, 8, ""), `allocatable: {nvidia.com/gpu: "8"}`, `allocatable: {nvidia.com/gpu: "7"}`),
