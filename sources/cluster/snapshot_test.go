@@ -201,7 +201,7 @@ func TestPoolsFromNodes(t *testing.T) {
 		},
 		"of a silent node what we hold": {
 			strings.ReplaceAll(nodeOf("n1", h100, 8, "")+nodeOf("n2", h100, 8, ""), `status: "True"`, `status: "Unknown"`) +
-				deployment("a", "x", 1, "") + podOf("a", "x-1", "r-a-x", "n1", "unready"),
+				deployment("a", "x", 1, "") + podOf("a", "x-1", "r-a-x", "n1", "starting"),
 			map[string]int{h100 + "-x2": 2},
 		},
 		"a broken device": {
