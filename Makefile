@@ -64,13 +64,13 @@ test: setup ## run every check and every test
 
 .PHONY: format
 format: $(TOOLS)/.done ## check the format of Go and .proto files
-	@bad=$$(git ls-files -co --exclude-standard '*.go' | grep -v -e '\.pb\.\(gw\.\)\?go$$' -e '^test/keda/scalers/' | xargs gofumpt -l); \
+	@bad=$$(git ls-files -co --exclude-standard '*.go' | grep -v '\.pb\.\(gw\.\)\?go$$' | xargs gofumpt -l); \
 	if [[ -n $$bad ]]; then echo "not formatted, run 'make format-fix':"; echo "$$bad"; exit 1; fi
 	buf format --diff --exit-code proto
 
 .PHONY: format-fix
 format-fix: $(TOOLS)/.done ## format Go and .proto files
-	git ls-files -co --exclude-standard '*.go' | grep -v -e '\.pb\.\(gw\.\)\?go$$' -e '^test/keda/scalers/' | xargs gofumpt -w
+	git ls-files -co --exclude-standard '*.go' | grep -v '\.pb\.\(gw\.\)\?go$$' | xargs gofumpt -w
 	buf format --write proto
 
 .PHONY: lint
@@ -78,7 +78,7 @@ lint: $(TOOLS)/.done $(LINT)/.done ## run go vet, golangci-lint and buf lint
 	buf lint
 	CGO_ENABLED=0 go vet -tags e2e ./...
 	go -C tools vet ./...
-	CGO_ENABLED=0 go -C test/keda vet . ./scaler
+	tools/keda.sh vet ./...
 	CGO_ENABLED=0 go -C benchmarks vet -tags peers ./...
 	CGO_ENABLED=0 golangci-lint run --build-tags e2e ./...
 	cd benchmarks && CGO_ENABLED=0 golangci-lint run --build-tags peers ./...
@@ -116,7 +116,7 @@ test-unit: setup-prometheus ## run the tests of both builds, with the race detec
 	  set -x; $(RACE) go test -race ./...; \
 	fi
 	CGO_ENABLED=0 go -C benchmarks test -p 1 ./...
-	CGO_ENABLED=0 go -C test/keda test .
+	tools/keda.sh test .
 
 .PHONY: test-rules
 test-rules: setup-prometheus ## check and test the alerts by promtool, where it is installed
