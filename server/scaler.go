@@ -73,42 +73,49 @@ func (s *Scaler) GetMetricSpec(_ context.Context, ref *externalscaler.ScaledObje
 
 // GetMetrics returns the number of replicas.
 func (s *Scaler) GetMetrics(ctx context.Context, m *externalscaler.GetMetricsRequest) (*externalscaler.GetMetricsResponse, error) {
-	scaled, err := scaledOf(m.GetScaledObjectRef())
-	if err != nil {
-		return nil, invalid(err)
-	}
-	if ctx, leader, err := s.leader(ctx); err != nil || leader != nil {
-		if err != nil {
-			return nil, err
-		}
-		return leader.GetMetrics(ctx, m)
-	}
-	r, err := s.recommendation(scaled)
-	if err != nil {
-		return nil, err
-	}
-	return &externalscaler.GetMetricsResponse{MetricValues: []*externalscaler.MetricValue{
-		{MetricName: m.GetMetricName(), MetricValue: int64(r.replicas), MetricValueFloat: float64(r.replicas)},
-	}}, nil
+	return answer(ctx, s, m.GetScaledObjectRef(),
+		func(ctx context.Context, leader externalscaler.ExternalScalerClient) (*externalscaler.GetMetricsResponse, error) {
+			return leader.GetMetrics(ctx, m)
+		},
+		func(r recommendation) *externalscaler.GetMetricsResponse {
+			return &externalscaler.GetMetricsResponse{MetricValues: []*externalscaler.MetricValue{
+				{MetricName: m.GetMetricName(), MetricValue: int64(r.replicas), MetricValueFloat: float64(r.replicas)},
+			}}
+		})
 }
 
 // IsActive is false only where the demand is known and zero replicas serve it.
 func (s *Scaler) IsActive(ctx context.Context, ref *externalscaler.ScaledObjectRef) (*externalscaler.IsActiveResponse, error) {
+	return answer(ctx, s, ref,
+		func(ctx context.Context, leader externalscaler.ExternalScalerClient) (*externalscaler.IsActiveResponse, error) {
+			return leader.IsActive(ctx, ref)
+		},
+		func(r recommendation) *externalscaler.IsActiveResponse {
+			return &externalscaler.IsActiveResponse{Result: r.active()}
+		})
+}
+
+// answer asks the leader where that is another process, and otherwise says what the last
+// decision recommends.
+func answer[T any](ctx context.Context, s *Scaler, ref *externalscaler.ScaledObjectRef,
+	ask func(context.Context, externalscaler.ExternalScalerClient) (*T, error), say func(recommendation) *T,
+) (*T, error) {
 	scaled, err := scaledOf(ref)
 	if err != nil {
 		return nil, invalid(err)
 	}
-	if ctx, leader, err := s.leader(ctx); err != nil || leader != nil {
-		if err != nil {
-			return nil, err
-		}
-		return leader.IsActive(ctx, ref)
+	ctx, leader, err := s.leader(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case leader != nil:
+		return ask(ctx, leader)
 	}
 	r, err := s.recommendation(scaled)
 	if err != nil {
 		return nil, err
 	}
-	return &externalscaler.IsActiveResponse{Result: r.active()}, nil
+	return say(r), nil
 }
 
 // StreamIsActive says true at once where replicas are wanted, and whenever they come to be.
