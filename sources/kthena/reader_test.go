@@ -2,13 +2,10 @@ package kthena
 
 import (
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
-	"github.com/stretchr/testify/require"
 
 	"github.com/poolwright/poolwright/internal/resource"
 	"github.com/poolwright/poolwright/internal/resource/resourcetest"
@@ -40,17 +37,7 @@ func TestRead(t *testing.T) {
 // examples are the files of a folder in examples/cluster/kthena.
 func examples(t testing.TB, folder string) []string {
 	t.Helper()
-	files := os.DirFS("../../examples/cluster/kthena/" + folder)
-	names, err := fs.Glob(files, "*.yaml")
-	require.NoError(t, err)
-	require.NotEmpty(t, names)
-	var texts []string
-	for _, name := range names {
-		text, err := fs.ReadFile(files, name)
-		require.NoError(t, err)
-		texts = append(texts, string(text))
-	}
-	return texts
+	return resourcetest.Examples(t, "../../examples/cluster/kthena/"+folder)
 }
 
 func describe(workloads []resource.Workload, skipped []resource.Skipped) string {

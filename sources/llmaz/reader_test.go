@@ -2,13 +2,10 @@ package llmaz
 
 import (
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
-	"github.com/stretchr/testify/require"
 
 	"github.com/poolwright/poolwright/internal/resource"
 	"github.com/poolwright/poolwright/internal/resource/resourcetest"
@@ -41,17 +38,7 @@ func TestRead(t *testing.T) {
 // examples are the files in examples/cluster/llmaz.
 func examples(t testing.TB) []string {
 	t.Helper()
-	folder := os.DirFS("../../examples/cluster/llmaz")
-	names, err := fs.Glob(folder, "*.yaml")
-	require.NoError(t, err)
-	require.NotEmpty(t, names)
-	var texts []string
-	for _, name := range names {
-		text, err := fs.ReadFile(folder, name)
-		require.NoError(t, err)
-		texts = append(texts, string(text))
-	}
-	return texts
+	return resourcetest.Examples(t, "../../examples/cluster/llmaz")
 }
 
 func describe(workloads []resource.Workload, skipped []resource.Skipped) string {
