@@ -60,6 +60,7 @@ var layers = []layer{
 	{folder: "internal/scenario", may: slices.Concat(pure, schema, []string{"controller", "simulation"})},
 	{folder: "sources", may: slices.Concat(pure, schema, []string{"controller"})},
 	{folder: "sources/cluster", may: slices.Concat(pure, schema, []string{"controller", "internal/resource", "metrics", "sources/overlay"})},
+	{folder: "sources/cluster/clustertest", may: slices.Concat(pure, []string{"actuator", "controller", "internal/controlplane", "internal/kube", "internal/resource", "sources/cluster", "sources/overlay"})},
 	{folder: "sources/kthena", may: slices.Concat(pure, []string{"internal/resource"})},
 	{folder: "sources/llmaz", may: slices.Concat(pure, []string{"internal/resource"})},
 	{folder: "sources/llmd", may: slices.Concat(pure, []string{"internal/resource"})},

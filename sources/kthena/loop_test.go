@@ -19,16 +19,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/poolwright/poolwright/actuator"
-	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/internal/controlplane"
 	"github.com/poolwright/poolwright/internal/document"
-	"github.com/poolwright/poolwright/internal/kube"
-	"github.com/poolwright/poolwright/internal/resource"
-	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
-	"github.com/poolwright/poolwright/sources/cluster"
+	"github.com/poolwright/poolwright/sources/cluster/clustertest"
 	"github.com/poolwright/poolwright/sources/overlay"
 )
 
@@ -47,9 +42,7 @@ replicas:
 type loop struct {
 	*apiServer
 	client     kubernetes.Interface
-	catalog    *cluster.Catalog
-	actuator   *actuator.Actuator
-	controller *controller.Controller
+	production *clustertest.Loop
 	// demand is in requests/s.
 	demand atomic.Int64
 	// reasons are those of the last plans.
@@ -69,31 +62,11 @@ func newLoop(t *testing.T, release string) *loop {
 	}
 	l.Apply("../../deploy/kubernetes/rbac.yaml")
 	l.client = kubernetes.NewForConfigOrDie(l.Admin())
-	account, err := l.ServiceAccount(t.Context(), "poolwright", "poolwright")
-	require.NoError(t, err)
-	client, err := kube.New(account)
-	require.NoError(t, err)
-	readers := []resource.Reader{new(Reader)}
-	watch := cluster.NewWatch(cluster.WatchConfig{Client: client.Dynamic, Mapper: client.Mapper, Kinds: cluster.Kinds(readers)})
 	message := &poolwrightv1.Overlay{}
 	require.NoError(t, document.UnmarshalYAML([]byte(said), message))
 	o, err := overlay.New(message)
 	require.NoError(t, err)
-	l.catalog = cluster.New(cluster.Config{Watch: watch, Readers: readers, Overlay: func() *overlay.Overlay { return o }})
-	l.actuator = actuator.New(actuator.Config{Client: client, Targets: l.catalog})
-	l.controller = controller.New(controller.Config{
-		Planner: planner.New(lp.Simplex()), Catalog: l.catalog, Observer: l, Actuator: l.actuator,
-	})
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		watch.Run(ctx)
-	}()
-	t.Cleanup(func() {
-		stop()
-		<-ended
-	})
+	l.production = clustertest.New(t, l.ControlPlane, l, o, new(Reader))
 	return l
 }
 
@@ -111,17 +84,16 @@ func (l *loop) Observe(_ context.Context, fleet planner.Fleet) ([]planner.Observ
 
 // cycle goes round once, writes what it means, and makes the pods that are asked for.
 func (l *loop) cycle() error {
-	e, err := l.controller.Tick(l.t.Context(), time.Now(), nil)
-	if err != nil {
-		return err
+	e, err := l.production.Cycle(l.t.Context())
+	if e.Sequence == 0 {
+		return err // nothing was decided
 	}
 	l.reasons = nil
 	for i := range e.Decision.Plans {
 		l.reasons = append(l.reasons, e.Decision.Fleet.Workloads[i].QualifiedName()+": "+e.Decision.Plans[i].Reason)
 	}
-	patches, events := l.catalog.Report(&e)
 	l.makePods()
-	return l.actuator.Publish(l.t.Context(), patches, append(events, l.actuator.Events(&e)...))
+	return err
 }
 
 // makePods gives each ModelServing of one role an entry pod for each of its replicas, and

@@ -13,24 +13,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/poolwright/poolwright/actuator"
-	"github.com/poolwright/poolwright/controller"
-	"github.com/poolwright/poolwright/internal/kube"
-	"github.com/poolwright/poolwright/internal/resource"
-	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
-	"github.com/poolwright/poolwright/sources/cluster"
+	"github.com/poolwright/poolwright/sources/cluster/clustertest"
 	"github.com/poolwright/poolwright/sources/llmd"
-	"github.com/poolwright/poolwright/sources/overlay"
 )
 
 // loop is the production loop, but for what it measures, with the rights of its service
 // account.
 type loop struct {
 	*apiServer
-	catalog    *cluster.Catalog
-	actuator   *actuator.Actuator
-	controller *controller.Controller
+	production *clustertest.Loop
 	// demand is in requests/s.
 	demand atomic.Int64
 }
@@ -55,39 +47,15 @@ func newLoop(t *testing.T) *loop {
 	t.Helper()
 	l := &loop{apiServer: newServer(t)}
 	l.Apply("../../deploy/kubernetes/rbac.yaml")
-	account, err := l.ServiceAccount(t.Context(), "poolwright", "poolwright")
-	require.NoError(t, err)
-	client, err := kube.New(account)
-	require.NoError(t, err)
-	readers := []resource.Reader{llmd.NewReader(llmd.Config{})}
-	watch := cluster.NewWatch(cluster.WatchConfig{Client: client.Dynamic, Mapper: client.Mapper, Kinds: cluster.Kinds(readers)})
 	said := parse(t, "replicas: [{match: {accelerator: H100}, capacityRps: 4}, {match: {accelerator: L40S}, capacityRps: 1.5}]")
-	l.catalog = cluster.New(cluster.Config{Watch: watch, Readers: readers, Overlay: func() *overlay.Overlay { return said }})
-	l.actuator = actuator.New(actuator.Config{Client: client, Targets: l.catalog})
-	l.controller = controller.New(controller.Config{
-		Planner: planner.New(lp.Simplex()), Catalog: l.catalog, Observer: l, Actuator: l.actuator,
-	})
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		watch.Run(ctx)
-	}()
-	t.Cleanup(func() {
-		stop()
-		<-ended
-	})
+	l.production = clustertest.New(t, l.ControlPlane, l, said, llmd.NewReader(llmd.Config{}))
 	return l
 }
 
 // cycle goes round once, and writes what it means.
 func (l *loop) cycle() error {
-	e, err := l.controller.Tick(l.t.Context(), time.Now(), nil)
-	if err != nil {
-		return err
-	}
-	patches, events := l.catalog.Report(&e)
-	return l.actuator.Publish(l.t.Context(), patches, append(events, l.actuator.Events(&e)...))
+	_, err := l.production.Cycle(l.t.Context())
+	return err
 }
 
 // becomes goes round until a query has an answer.

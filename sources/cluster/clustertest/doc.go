@@ -1,0 +1,2 @@
+// Package clustertest runs the production loop over a control plane, for tests of readers.
+package clustertest
