@@ -62,5 +62,6 @@ func (l *Loop) Cycle(ctx context.Context) (controller.Entry, error) {
 		return e, err
 	}
 	patches, events := l.catalog.Report(&e)
-	return e, l.actuator.Publish(ctx, patches, append(events, l.actuator.Events(&e)...))
+	err = l.actuator.Publish(ctx, patches, append(events, l.actuator.Events(&e)...))
+	return e, err
 }
