@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -43,7 +44,11 @@ func Load(c Config) (r *rest.Config, namespace string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.Kubeconfig
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: c.Context})
-	if r, err = loader.ClientConfig(); err != nil {
+	r, err = loader.ClientConfig()
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return nil, "", errors.New("kube: no cluster: there is no kubeconfig file, and the process does not run in a cluster")
+	case err != nil:
 		return nil, "", fmt.Errorf("kube: no cluster: %w", err)
 	}
 	if namespace, _, err = loader.Namespace(); err != nil {

@@ -44,6 +44,10 @@ func TestLoad(t *testing.T) {
 	require.NoError(t, err)
 	require.NotNil(t, client.Scales)
 
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	_, _, err = kube.Load(kube.Config{})
+	require.EqualError(t, err, "kube: no cluster: there is no kubeconfig file, and the process does not run in a cluster")
+
 	_, _, err = kube.Load(kube.Config{Kubeconfig: file, Context: "nowhere"})
 	require.ErrorContains(t, err, "kube: no cluster")
 	_, _, err = kube.Load(kube.Config{Kubeconfig: filepath.Join(t.TempDir(), "none")})
