@@ -57,6 +57,7 @@ var layers = []layer{
 	{folder: "metrics", may: slices.Concat(pure, []string{"controller"})},
 	{folder: "internal/telemetry", may: slices.Concat(pure, []string{"controller", "metrics"})},
 	{folder: "simulation", may: slices.Concat(pure, schema, []string{"controller", "simulation/replica"})},
+	{folder: "simulation/study", may: slices.Concat(pure, []string{"simulation"})},
 	{folder: "internal/scenario", may: slices.Concat(pure, schema, []string{"controller", "simulation"})},
 	{folder: "sources", may: slices.Concat(pure, schema, []string{"controller"})},
 	{folder: "sources/cluster", may: slices.Concat(pure, schema, []string{"controller", "internal/resource", "metrics", "sources/overlay"})},

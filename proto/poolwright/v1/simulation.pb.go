@@ -597,6 +597,8 @@ type AutoscalerResult struct {
 	ScaleEvents *Estimate `protobuf:"bytes,6,opt,name=scale_events,json=scaleEvents,proto3" json:"scale_events,omitempty"`
 	// Cost beyond the hindsight bound, as a share of it; absent where there is none.
 	Regret *Estimate `protobuf:"bytes,7,opt,name=regret,proto3" json:"regret,omitempty"`
+	// Each service class, by name.
+	Classes []*ClassResult `protobuf:"bytes,13,rep,name=classes,proto3" json:"classes,omitempty"`
 	// Each workload.
 	Workloads []*WorkloadResult `protobuf:"bytes,8,rep,name=workloads,proto3" json:"workloads,omitempty"`
 	// Each seed, in their order.
@@ -690,6 +692,13 @@ func (x *AutoscalerResult) GetRegret() *Estimate {
 	return nil
 }
 
+func (x *AutoscalerResult) GetClasses() []*ClassResult {
+	if x != nil {
+		return x.Classes
+	}
+	return nil
+}
+
 func (x *AutoscalerResult) GetWorkloads() []*WorkloadResult {
 	if x != nil {
 		return x.Workloads
@@ -725,6 +734,88 @@ func (x *AutoscalerResult) GetCostPerHour() []float64 {
 	return nil
 }
 
+// ClassResult is what became of the requests of one service class.
+type ClassResult struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name; empty is that of workloads without one.
+	ServiceClass string `protobuf:"bytes,1,opt,name=service_class,json=serviceClass,proto3" json:"service_class,omitempty"`
+	// Requests that arrived, on the mean over seeds.
+	Requests float64 `protobuf:"fixed64,2,opt,name=requests,proto3" json:"requests,omitempty"`
+	// Share of them within the SLO, in [0, 1].
+	Attainment *Estimate `protobuf:"bytes,3,opt,name=attainment,proto3" json:"attainment,omitempty"`
+	// Requests that were rejected, timed out or were not done at the end.
+	UnmetRequests *Estimate `protobuf:"bytes,4,opt,name=unmet_requests,json=unmetRequests,proto3" json:"unmet_requests,omitempty"`
+	// The highest of the objectives of its workloads. Absent where none has an SLO.
+	Objective     *float64 `protobuf:"fixed64,5,opt,name=objective,proto3,oneof" json:"objective,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClassResult) Reset() {
+	*x = ClassResult{}
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClassResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClassResult) ProtoMessage() {}
+
+func (x *ClassResult) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClassResult.ProtoReflect.Descriptor instead.
+func (*ClassResult) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_simulation_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ClassResult) GetServiceClass() string {
+	if x != nil {
+		return x.ServiceClass
+	}
+	return ""
+}
+
+func (x *ClassResult) GetRequests() float64 {
+	if x != nil {
+		return x.Requests
+	}
+	return 0
+}
+
+func (x *ClassResult) GetAttainment() *Estimate {
+	if x != nil {
+		return x.Attainment
+	}
+	return nil
+}
+
+func (x *ClassResult) GetUnmetRequests() *Estimate {
+	if x != nil {
+		return x.UnmetRequests
+	}
+	return nil
+}
+
+func (x *ClassResult) GetObjective() float64 {
+	if x != nil && x.Objective != nil {
+		return *x.Objective
+	}
+	return 0
+}
+
 // WorkloadResult is what became of the requests of one workload.
 type WorkloadResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -751,7 +842,7 @@ type WorkloadResult struct {
 
 func (x *WorkloadResult) Reset() {
 	*x = WorkloadResult{}
-	mi := &file_poolwright_v1_simulation_proto_msgTypes[7]
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -763,7 +854,7 @@ func (x *WorkloadResult) String() string {
 func (*WorkloadResult) ProtoMessage() {}
 
 func (x *WorkloadResult) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_simulation_proto_msgTypes[7]
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -776,7 +867,7 @@ func (x *WorkloadResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkloadResult.ProtoReflect.Descriptor instead.
 func (*WorkloadResult) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_simulation_proto_rawDescGZIP(), []int{7}
+	return file_poolwright_v1_simulation_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *WorkloadResult) GetWorkload() string {
@@ -854,7 +945,7 @@ type LatencyEstimate struct {
 
 func (x *LatencyEstimate) Reset() {
 	*x = LatencyEstimate{}
-	mi := &file_poolwright_v1_simulation_proto_msgTypes[8]
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -866,7 +957,7 @@ func (x *LatencyEstimate) String() string {
 func (*LatencyEstimate) ProtoMessage() {}
 
 func (x *LatencyEstimate) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_simulation_proto_msgTypes[8]
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -879,7 +970,7 @@ func (x *LatencyEstimate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LatencyEstimate.ProtoReflect.Descriptor instead.
 func (*LatencyEstimate) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_simulation_proto_rawDescGZIP(), []int{8}
+	return file_poolwright_v1_simulation_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *LatencyEstimate) GetMean() *Estimate {
@@ -942,7 +1033,7 @@ type SimulationRun struct {
 
 func (x *SimulationRun) Reset() {
 	*x = SimulationRun{}
-	mi := &file_poolwright_v1_simulation_proto_msgTypes[9]
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -954,7 +1045,7 @@ func (x *SimulationRun) String() string {
 func (*SimulationRun) ProtoMessage() {}
 
 func (x *SimulationRun) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_simulation_proto_msgTypes[9]
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -967,7 +1058,7 @@ func (x *SimulationRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SimulationRun.ProtoReflect.Descriptor instead.
 func (*SimulationRun) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_simulation_proto_rawDescGZIP(), []int{9}
+	return file_poolwright_v1_simulation_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *SimulationRun) GetSeed() uint64 {
@@ -1039,7 +1130,7 @@ type DemandSeries struct {
 
 func (x *DemandSeries) Reset() {
 	*x = DemandSeries{}
-	mi := &file_poolwright_v1_simulation_proto_msgTypes[10]
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1051,7 +1142,7 @@ func (x *DemandSeries) String() string {
 func (*DemandSeries) ProtoMessage() {}
 
 func (x *DemandSeries) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_simulation_proto_msgTypes[10]
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1064,7 +1155,7 @@ func (x *DemandSeries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DemandSeries.ProtoReflect.Descriptor instead.
 func (*DemandSeries) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_simulation_proto_rawDescGZIP(), []int{10}
+	return file_poolwright_v1_simulation_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *DemandSeries) GetWorkload() string {
@@ -1105,7 +1196,7 @@ type ReplicaSeries struct {
 
 func (x *ReplicaSeries) Reset() {
 	*x = ReplicaSeries{}
-	mi := &file_poolwright_v1_simulation_proto_msgTypes[11]
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1117,7 +1208,7 @@ func (x *ReplicaSeries) String() string {
 func (*ReplicaSeries) ProtoMessage() {}
 
 func (x *ReplicaSeries) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_simulation_proto_msgTypes[11]
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1130,7 +1221,7 @@ func (x *ReplicaSeries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaSeries.ProtoReflect.Descriptor instead.
 func (*ReplicaSeries) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_simulation_proto_rawDescGZIP(), []int{11}
+	return file_poolwright_v1_simulation_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ReplicaSeries) GetWorkload() string {
@@ -1202,7 +1293,7 @@ type LatencySeries struct {
 
 func (x *LatencySeries) Reset() {
 	*x = LatencySeries{}
-	mi := &file_poolwright_v1_simulation_proto_msgTypes[12]
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1214,7 +1305,7 @@ func (x *LatencySeries) String() string {
 func (*LatencySeries) ProtoMessage() {}
 
 func (x *LatencySeries) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_simulation_proto_msgTypes[12]
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1227,7 +1318,7 @@ func (x *LatencySeries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LatencySeries.ProtoReflect.Descriptor instead.
 func (*LatencySeries) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_simulation_proto_rawDescGZIP(), []int{12}
+	return file_poolwright_v1_simulation_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *LatencySeries) GetWorkload() string {
@@ -1261,6 +1352,265 @@ func (x *LatencySeries) GetItlMean() []float64 {
 func (x *LatencySeries) GetAttainment() []float64 {
 	if x != nil {
 		return x.Attainment
+	}
+	return nil
+}
+
+// Sweep is a simulation at every point of a grid of settings, or one shard of that. It is
+// the file that `poolwright compare --sweep` writes and `poolwright merge` reads.
+type Sweep struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What is varied, the slowest first.
+	Dimensions []*SweepDimension `protobuf:"bytes,1,rep,name=dimensions,proto3" json:"dimensions,omitempty"`
+	// Number of points of the whole grid.
+	Points int32 `protobuf:"varint,2,opt,name=points,proto3" json:"points,omitempty"`
+	// The shard, from 0 on, and how many there are; absent for the whole.
+	Shard *SweepShard `protobuf:"bytes,3,opt,name=shard,proto3" json:"shard,omitempty"`
+	// Digest of the simulation and the dimensions, in hexadecimal: shards of one sweep have
+	// the same.
+	Digest string `protobuf:"bytes,4,opt,name=digest,proto3" json:"digest,omitempty"`
+	// The points of the shard, in their order.
+	Results       []*SweepPoint `protobuf:"bytes,5,rep,name=results,proto3" json:"results,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Sweep) Reset() {
+	*x = Sweep{}
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Sweep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Sweep) ProtoMessage() {}
+
+func (x *Sweep) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Sweep.ProtoReflect.Descriptor instead.
+func (*Sweep) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_simulation_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Sweep) GetDimensions() []*SweepDimension {
+	if x != nil {
+		return x.Dimensions
+	}
+	return nil
+}
+
+func (x *Sweep) GetPoints() int32 {
+	if x != nil {
+		return x.Points
+	}
+	return 0
+}
+
+func (x *Sweep) GetShard() *SweepShard {
+	if x != nil {
+		return x.Shard
+	}
+	return nil
+}
+
+func (x *Sweep) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *Sweep) GetResults() []*SweepPoint {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+// SweepDimension is one field of the simulation and the values that it takes.
+type SweepDimension struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Path of the field, such as pools.H100.capacity.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// Values, as in a document.
+	Values        []string `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SweepDimension) Reset() {
+	*x = SweepDimension{}
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SweepDimension) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SweepDimension) ProtoMessage() {}
+
+func (x *SweepDimension) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SweepDimension.ProtoReflect.Descriptor instead.
+func (*SweepDimension) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_simulation_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *SweepDimension) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *SweepDimension) GetValues() []string {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+// SweepShard is which part of a sweep a process computes: the points whose index, divided
+// by the number of shards, leaves that of the shard.
+type SweepShard struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Index, from 0 on.
+	Index int32 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	// Number of shards.
+	Count         int32 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SweepShard) Reset() {
+	*x = SweepShard{}
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SweepShard) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SweepShard) ProtoMessage() {}
+
+func (x *SweepShard) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SweepShard.ProtoReflect.Descriptor instead.
+func (*SweepShard) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_simulation_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *SweepShard) GetIndex() int32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *SweepShard) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+// SweepPoint is one point of the grid.
+type SweepPoint struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Index in the grid, from 0 on: the last dimension runs fastest.
+	Index int32 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	// The value of each dimension, in their order.
+	Values []string `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty"`
+	// What became of the fleet. Processor times are left out, so that equal sweeps are equal.
+	Result        *SimulationResult `protobuf:"bytes,3,opt,name=result,proto3" json:"result,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SweepPoint) Reset() {
+	*x = SweepPoint{}
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SweepPoint) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SweepPoint) ProtoMessage() {}
+
+func (x *SweepPoint) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_simulation_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SweepPoint.ProtoReflect.Descriptor instead.
+func (*SweepPoint) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_simulation_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *SweepPoint) GetIndex() int32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *SweepPoint) GetValues() []string {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+func (x *SweepPoint) GetResult() *SimulationResult {
+	if x != nil {
+		return x.Result
 	}
 	return nil
 }
@@ -1317,7 +1667,7 @@ const file_poolwright_v1_simulation_proto_rawDesc = "" +
 	"\x05lower\x18\x02 \x01(\x01H\x00R\x05lower\x88\x01\x01\x12\x19\n" +
 	"\x05upper\x18\x03 \x01(\x01H\x01R\x05upper\x88\x01\x01B\b\n" +
 	"\x06_lowerB\b\n" +
-	"\x06_upper\"\xfe\x04\n" +
+	"\x06_upper\"\xb4\x05\n" +
 	"\x10AutoscalerResult\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12+\n" +
 	"\x04cost\x18\x02 \x01(\v2\x17.poolwright.v1.EstimateR\x04cost\x12:\n" +
@@ -1327,13 +1677,24 @@ const file_poolwright_v1_simulation_proto_rawDesc = "" +
 	"attainment\x12>\n" +
 	"\x0eunmet_requests\x18\x05 \x01(\v2\x17.poolwright.v1.EstimateR\runmetRequests\x12:\n" +
 	"\fscale_events\x18\x06 \x01(\v2\x17.poolwright.v1.EstimateR\vscaleEvents\x12/\n" +
-	"\x06regret\x18\a \x01(\v2\x17.poolwright.v1.EstimateR\x06regret\x12;\n" +
+	"\x06regret\x18\a \x01(\v2\x17.poolwright.v1.EstimateR\x06regret\x124\n" +
+	"\aclasses\x18\r \x03(\v2\x1a.poolwright.v1.ClassResultR\aclasses\x12;\n" +
 	"\tworkloads\x18\b \x03(\v2\x1d.poolwright.v1.WorkloadResultR\tworkloads\x120\n" +
 	"\x04runs\x18\t \x03(\v2\x1c.poolwright.v1.SimulationRunR\x04runs\x128\n" +
 	"\breplicas\x18\n" +
 	" \x03(\v2\x1c.poolwright.v1.ReplicaSeriesR\breplicas\x12:\n" +
 	"\tlatencies\x18\v \x03(\v2\x1c.poolwright.v1.LatencySeriesR\tlatencies\x12\"\n" +
-	"\rcost_per_hour\x18\f \x03(\x01R\vcostPerHour\"\xfd\x02\n" +
+	"\rcost_per_hour\x18\f \x03(\x01R\vcostPerHour\"\xf8\x01\n" +
+	"\vClassResult\x12#\n" +
+	"\rservice_class\x18\x01 \x01(\tR\fserviceClass\x12\x1a\n" +
+	"\brequests\x18\x02 \x01(\x01R\brequests\x127\n" +
+	"\n" +
+	"attainment\x18\x03 \x01(\v2\x17.poolwright.v1.EstimateR\n" +
+	"attainment\x12>\n" +
+	"\x0eunmet_requests\x18\x04 \x01(\v2\x17.poolwright.v1.EstimateR\runmetRequests\x12!\n" +
+	"\tobjective\x18\x05 \x01(\x01H\x00R\tobjective\x88\x01\x01B\f\n" +
+	"\n" +
+	"_objective\"\xfd\x02\n" +
 	"\x0eWorkloadResult\x12\x1a\n" +
 	"\bworkload\x18\x01 \x01(\tR\bworkload\x12#\n" +
 	"\rservice_class\x18\x02 \x01(\tR\fserviceClass\x12\x1a\n" +
@@ -1384,7 +1745,27 @@ const file_poolwright_v1_simulation_proto_rawDesc = "" +
 	"\bitl_mean\x18\x04 \x03(\x01R\aitlMean\x12\x1e\n" +
 	"\n" +
 	"attainment\x18\x05 \x03(\x01R\n" +
-	"attainmentBCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
+	"attainment\"\xdc\x01\n" +
+	"\x05Sweep\x12=\n" +
+	"\n" +
+	"dimensions\x18\x01 \x03(\v2\x1d.poolwright.v1.SweepDimensionR\n" +
+	"dimensions\x12\x16\n" +
+	"\x06points\x18\x02 \x01(\x05R\x06points\x12/\n" +
+	"\x05shard\x18\x03 \x01(\v2\x19.poolwright.v1.SweepShardR\x05shard\x12\x16\n" +
+	"\x06digest\x18\x04 \x01(\tR\x06digest\x123\n" +
+	"\aresults\x18\x05 \x03(\v2\x19.poolwright.v1.SweepPointR\aresults\"<\n" +
+	"\x0eSweepDimension\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n" +
+	"\x06values\x18\x02 \x03(\tR\x06values\"8\n" +
+	"\n" +
+	"SweepShard\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x14\n" +
+	"\x05count\x18\x02 \x01(\x05R\x05count\"s\n" +
+	"\n" +
+	"SweepPoint\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x16\n" +
+	"\x06values\x18\x02 \x03(\tR\x06values\x127\n" +
+	"\x06result\x18\x03 \x01(\v2\x1f.poolwright.v1.SimulationResultR\x06resultBCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
 
 var (
 	file_poolwright_v1_simulation_proto_rawDescOnce sync.Once
@@ -1399,7 +1780,7 @@ func file_poolwright_v1_simulation_proto_rawDescGZIP() []byte {
 }
 
 var file_poolwright_v1_simulation_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_poolwright_v1_simulation_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_poolwright_v1_simulation_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_poolwright_v1_simulation_proto_goTypes = []any{
 	(Routing_Strategy)(0),       // 0: poolwright.v1.Routing.Strategy
 	(*Simulation)(nil),          // 1: poolwright.v1.Simulation
@@ -1409,60 +1790,72 @@ var file_poolwright_v1_simulation_proto_goTypes = []any{
 	(*SimulationResult)(nil),    // 5: poolwright.v1.SimulationResult
 	(*Estimate)(nil),            // 6: poolwright.v1.Estimate
 	(*AutoscalerResult)(nil),    // 7: poolwright.v1.AutoscalerResult
-	(*WorkloadResult)(nil),      // 8: poolwright.v1.WorkloadResult
-	(*LatencyEstimate)(nil),     // 9: poolwright.v1.LatencyEstimate
-	(*SimulationRun)(nil),       // 10: poolwright.v1.SimulationRun
-	(*DemandSeries)(nil),        // 11: poolwright.v1.DemandSeries
-	(*ReplicaSeries)(nil),       // 12: poolwright.v1.ReplicaSeries
-	(*LatencySeries)(nil),       // 13: poolwright.v1.LatencySeries
-	(*Fleet)(nil),               // 14: poolwright.v1.Fleet
-	(*Traffic)(nil),             // 15: poolwright.v1.Traffic
-	(*durationpb.Duration)(nil), // 16: google.protobuf.Duration
-	(*Autoscaler)(nil),          // 17: poolwright.v1.Autoscaler
+	(*ClassResult)(nil),         // 8: poolwright.v1.ClassResult
+	(*WorkloadResult)(nil),      // 9: poolwright.v1.WorkloadResult
+	(*LatencyEstimate)(nil),     // 10: poolwright.v1.LatencyEstimate
+	(*SimulationRun)(nil),       // 11: poolwright.v1.SimulationRun
+	(*DemandSeries)(nil),        // 12: poolwright.v1.DemandSeries
+	(*ReplicaSeries)(nil),       // 13: poolwright.v1.ReplicaSeries
+	(*LatencySeries)(nil),       // 14: poolwright.v1.LatencySeries
+	(*Sweep)(nil),               // 15: poolwright.v1.Sweep
+	(*SweepDimension)(nil),      // 16: poolwright.v1.SweepDimension
+	(*SweepShard)(nil),          // 17: poolwright.v1.SweepShard
+	(*SweepPoint)(nil),          // 18: poolwright.v1.SweepPoint
+	(*Fleet)(nil),               // 19: poolwright.v1.Fleet
+	(*Traffic)(nil),             // 20: poolwright.v1.Traffic
+	(*durationpb.Duration)(nil), // 21: google.protobuf.Duration
+	(*Autoscaler)(nil),          // 22: poolwright.v1.Autoscaler
 }
 var file_poolwright_v1_simulation_proto_depIdxs = []int32{
-	14, // 0: poolwright.v1.Simulation.fleet:type_name -> poolwright.v1.Fleet
-	15, // 1: poolwright.v1.Simulation.traffic:type_name -> poolwright.v1.Traffic
-	16, // 2: poolwright.v1.Simulation.duration:type_name -> google.protobuf.Duration
-	16, // 3: poolwright.v1.Simulation.warmup:type_name -> google.protobuf.Duration
-	16, // 4: poolwright.v1.Simulation.window:type_name -> google.protobuf.Duration
-	17, // 5: poolwright.v1.Simulation.autoscalers:type_name -> poolwright.v1.Autoscaler
+	19, // 0: poolwright.v1.Simulation.fleet:type_name -> poolwright.v1.Fleet
+	20, // 1: poolwright.v1.Simulation.traffic:type_name -> poolwright.v1.Traffic
+	21, // 2: poolwright.v1.Simulation.duration:type_name -> google.protobuf.Duration
+	21, // 3: poolwright.v1.Simulation.warmup:type_name -> google.protobuf.Duration
+	21, // 4: poolwright.v1.Simulation.window:type_name -> google.protobuf.Duration
+	22, // 5: poolwright.v1.Simulation.autoscalers:type_name -> poolwright.v1.Autoscaler
 	2,  // 6: poolwright.v1.Simulation.routing:type_name -> poolwright.v1.Routing
 	3,  // 7: poolwright.v1.Simulation.gateway:type_name -> poolwright.v1.Gateway
 	4,  // 8: poolwright.v1.Simulation.disruptions:type_name -> poolwright.v1.Disruption
 	0,  // 9: poolwright.v1.Routing.strategy:type_name -> poolwright.v1.Routing.Strategy
-	16, // 10: poolwright.v1.Gateway.timeout:type_name -> google.protobuf.Duration
-	16, // 11: poolwright.v1.Disruption.at:type_name -> google.protobuf.Duration
-	16, // 12: poolwright.v1.Disruption.returns_after:type_name -> google.protobuf.Duration
-	16, // 13: poolwright.v1.Disruption.notice:type_name -> google.protobuf.Duration
-	16, // 14: poolwright.v1.SimulationResult.duration:type_name -> google.protobuf.Duration
-	16, // 15: poolwright.v1.SimulationResult.window:type_name -> google.protobuf.Duration
-	16, // 16: poolwright.v1.SimulationResult.warmup:type_name -> google.protobuf.Duration
+	21, // 10: poolwright.v1.Gateway.timeout:type_name -> google.protobuf.Duration
+	21, // 11: poolwright.v1.Disruption.at:type_name -> google.protobuf.Duration
+	21, // 12: poolwright.v1.Disruption.returns_after:type_name -> google.protobuf.Duration
+	21, // 13: poolwright.v1.Disruption.notice:type_name -> google.protobuf.Duration
+	21, // 14: poolwright.v1.SimulationResult.duration:type_name -> google.protobuf.Duration
+	21, // 15: poolwright.v1.SimulationResult.window:type_name -> google.protobuf.Duration
+	21, // 16: poolwright.v1.SimulationResult.warmup:type_name -> google.protobuf.Duration
 	7,  // 17: poolwright.v1.SimulationResult.autoscalers:type_name -> poolwright.v1.AutoscalerResult
-	11, // 18: poolwright.v1.SimulationResult.demand:type_name -> poolwright.v1.DemandSeries
+	12, // 18: poolwright.v1.SimulationResult.demand:type_name -> poolwright.v1.DemandSeries
 	6,  // 19: poolwright.v1.AutoscalerResult.cost:type_name -> poolwright.v1.Estimate
 	6,  // 20: poolwright.v1.AutoscalerResult.device_hours:type_name -> poolwright.v1.Estimate
 	6,  // 21: poolwright.v1.AutoscalerResult.attainment:type_name -> poolwright.v1.Estimate
 	6,  // 22: poolwright.v1.AutoscalerResult.unmet_requests:type_name -> poolwright.v1.Estimate
 	6,  // 23: poolwright.v1.AutoscalerResult.scale_events:type_name -> poolwright.v1.Estimate
 	6,  // 24: poolwright.v1.AutoscalerResult.regret:type_name -> poolwright.v1.Estimate
-	8,  // 25: poolwright.v1.AutoscalerResult.workloads:type_name -> poolwright.v1.WorkloadResult
-	10, // 26: poolwright.v1.AutoscalerResult.runs:type_name -> poolwright.v1.SimulationRun
-	12, // 27: poolwright.v1.AutoscalerResult.replicas:type_name -> poolwright.v1.ReplicaSeries
-	13, // 28: poolwright.v1.AutoscalerResult.latencies:type_name -> poolwright.v1.LatencySeries
-	6,  // 29: poolwright.v1.WorkloadResult.attainment:type_name -> poolwright.v1.Estimate
-	6,  // 30: poolwright.v1.WorkloadResult.unmet_requests:type_name -> poolwright.v1.Estimate
-	9,  // 31: poolwright.v1.WorkloadResult.ttft:type_name -> poolwright.v1.LatencyEstimate
-	9,  // 32: poolwright.v1.WorkloadResult.itl:type_name -> poolwright.v1.LatencyEstimate
-	6,  // 33: poolwright.v1.LatencyEstimate.mean:type_name -> poolwright.v1.Estimate
-	6,  // 34: poolwright.v1.LatencyEstimate.p50:type_name -> poolwright.v1.Estimate
-	6,  // 35: poolwright.v1.LatencyEstimate.p95:type_name -> poolwright.v1.Estimate
-	6,  // 36: poolwright.v1.LatencyEstimate.p99:type_name -> poolwright.v1.Estimate
-	37, // [37:37] is the sub-list for method output_type
-	37, // [37:37] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	8,  // 25: poolwright.v1.AutoscalerResult.classes:type_name -> poolwright.v1.ClassResult
+	9,  // 26: poolwright.v1.AutoscalerResult.workloads:type_name -> poolwright.v1.WorkloadResult
+	11, // 27: poolwright.v1.AutoscalerResult.runs:type_name -> poolwright.v1.SimulationRun
+	13, // 28: poolwright.v1.AutoscalerResult.replicas:type_name -> poolwright.v1.ReplicaSeries
+	14, // 29: poolwright.v1.AutoscalerResult.latencies:type_name -> poolwright.v1.LatencySeries
+	6,  // 30: poolwright.v1.ClassResult.attainment:type_name -> poolwright.v1.Estimate
+	6,  // 31: poolwright.v1.ClassResult.unmet_requests:type_name -> poolwright.v1.Estimate
+	6,  // 32: poolwright.v1.WorkloadResult.attainment:type_name -> poolwright.v1.Estimate
+	6,  // 33: poolwright.v1.WorkloadResult.unmet_requests:type_name -> poolwright.v1.Estimate
+	10, // 34: poolwright.v1.WorkloadResult.ttft:type_name -> poolwright.v1.LatencyEstimate
+	10, // 35: poolwright.v1.WorkloadResult.itl:type_name -> poolwright.v1.LatencyEstimate
+	6,  // 36: poolwright.v1.LatencyEstimate.mean:type_name -> poolwright.v1.Estimate
+	6,  // 37: poolwright.v1.LatencyEstimate.p50:type_name -> poolwright.v1.Estimate
+	6,  // 38: poolwright.v1.LatencyEstimate.p95:type_name -> poolwright.v1.Estimate
+	6,  // 39: poolwright.v1.LatencyEstimate.p99:type_name -> poolwright.v1.Estimate
+	16, // 40: poolwright.v1.Sweep.dimensions:type_name -> poolwright.v1.SweepDimension
+	17, // 41: poolwright.v1.Sweep.shard:type_name -> poolwright.v1.SweepShard
+	18, // 42: poolwright.v1.Sweep.results:type_name -> poolwright.v1.SweepPoint
+	5,  // 43: poolwright.v1.SweepPoint.result:type_name -> poolwright.v1.SimulationResult
+	44, // [44:44] is the sub-list for method output_type
+	44, // [44:44] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_simulation_proto_init() }
@@ -1477,14 +1870,15 @@ func file_poolwright_v1_simulation_proto_init() {
 	file_poolwright_v1_simulation_proto_msgTypes[5].OneofWrappers = []any{}
 	file_poolwright_v1_simulation_proto_msgTypes[7].OneofWrappers = []any{}
 	file_poolwright_v1_simulation_proto_msgTypes[8].OneofWrappers = []any{}
-	file_poolwright_v1_simulation_proto_msgTypes[11].OneofWrappers = []any{}
+	file_poolwright_v1_simulation_proto_msgTypes[9].OneofWrappers = []any{}
+	file_poolwright_v1_simulation_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_poolwright_v1_simulation_proto_rawDesc), len(file_poolwright_v1_simulation_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   13,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
