@@ -43,7 +43,7 @@ var layers = []layer{
 	{folder: "internal/plot"},
 	{folder: "internal/protodoc"},
 	{folder: "internal/instance", may: []string{"optimizer"}},
-	{folder: "internal/message", may: slices.Concat(pure, []string{"internal/document", "proto/poolwright/v1"})},
+	{folder: "internal/message", may: slices.Concat(pure, []string{"internal/document", "proto/poolwright/v1", "simulation/trace"})},
 
 	// The loop, and what implements its interfaces.
 	{folder: "controller", may: pure},
@@ -56,7 +56,8 @@ var layers = []layer{
 	{folder: "actuator", may: slices.Concat(pure, []string{"controller", "internal/kube", "internal/resource"})},
 	{folder: "metrics", may: slices.Concat(pure, []string{"controller"})},
 	{folder: "internal/telemetry", may: slices.Concat(pure, []string{"controller", "metrics"})},
-	{folder: "simulation", may: slices.Concat(pure, schema, []string{"controller", "simulation/replica"})},
+	{folder: "simulation/trace", may: []string{"queueing", "simulation/replica"}},
+	{folder: "simulation", may: slices.Concat(pure, schema, []string{"controller", "simulation/replica", "simulation/trace"})},
 	{folder: "simulation/study", may: slices.Concat(pure, []string{"simulation"})},
 	{folder: "internal/scenario", may: slices.Concat(pure, schema, []string{"controller", "simulation"})},
 	{folder: "sources", may: slices.Concat(pure, schema, []string{"controller"})},
