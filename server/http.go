@@ -31,6 +31,9 @@ func (s *Server) newHandler(services Services, registry *prometheus.Registry) (h
 	if err == nil && services.Fleet != nil {
 		err = poolwrightv1.RegisterFleetServiceHandler(context.Background(), gateway, s.conn)
 	}
+	if err == nil && services.Simulation != nil {
+		err = poolwrightv1.RegisterSimulationServiceHandler(context.Background(), gateway, s.conn)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("server: register gateway: %w", err)
 	}
@@ -43,7 +46,9 @@ func (s *Server) newHandler(services Services, registry *prometheus.Registry) (h
 	answers := recovered(http.MaxBytesHandler(rememberDecodeErrors(knownParameters(gateway)), MaxMessageBytes))
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", promhttp.InstrumentHandlerDuration(duration, answers))
-	mux.Handle(watchPath, answers) // its duration says nothing
+	for _, path := range []string{watchPath, simulatePath} {
+		mux.Handle(path, answers) // the duration of a stream says nothing
+	}
 	mux.Handle("GET /openapi.json", fixed("application/json", poolwrightv1.OpenAPI))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.Handle("GET /healthz", fixed("text/plain; charset=utf-8", []byte("ok\n")))

@@ -14,8 +14,12 @@ import (
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
 
-// watchPath is where REST watches decisions.
-const watchPath = "/v1/decisions:watch"
+// The paths at which REST answers with streams: of decisions, and of the progress of a
+// simulation with its result.
+const (
+	watchPath    = "/v1/decisions:watch"
+	simulatePath = "/v1/simulate"
+)
 
 // parameters are the requests that stand in the query of a URL.
 var parameters = map[string]proto.Message{

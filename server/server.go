@@ -41,6 +41,8 @@ type Services struct {
 	Optimizer poolwrightv1.OptimizerServiceServer
 	// Fleet is nil where there is no loop.
 	Fleet poolwrightv1.FleetServiceServer
+	// Simulation is nil where nothing is simulated on request.
+	Simulation poolwrightv1.SimulationServiceServer
 	// Scaler is nil where KEDA has nothing to ask.
 	Scaler externalscaler.ExternalScalerServer
 }
@@ -78,6 +80,9 @@ func New(services Services, registry *prometheus.Registry) (*Server, error) {
 	poolwrightv1.RegisterOptimizerServiceServer(s.grpc, services.Optimizer)
 	if services.Fleet != nil {
 		poolwrightv1.RegisterFleetServiceServer(s.grpc, services.Fleet)
+	}
+	if services.Simulation != nil {
+		poolwrightv1.RegisterSimulationServiceServer(s.grpc, services.Simulation)
 	}
 	if services.Scaler != nil {
 		externalscaler.RegisterExternalScalerServer(s.grpc, services.Scaler)

@@ -1,0 +1,82 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/poolwright/poolwright/internal/message"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+)
+
+// Simulator simulates fleets.
+type Simulator interface {
+	// Simulate runs a simulation until it is done or ctx ends, and calls progress now and
+	// then, never twice at a time. An error that is a [message.Violations] is bad input.
+	Simulate(ctx context.Context, m *poolwrightv1.Simulation, progress func(*poolwrightv1.SimulationProgress)) (*poolwrightv1.SimulationResult, error)
+}
+
+// SimulationConfig is how a service simulates.
+type SimulationConfig struct {
+	Simulator Simulator
+	// Concurrent is how many simulations may run at a time, ≥ 1; a further one is refused.
+	Concurrent int
+	// Every is the least time between messages about progress.
+	Every time.Duration
+}
+
+// Simulation implements the SimulationService.
+type Simulation struct {
+	poolwrightv1.UnimplementedSimulationServiceServer
+	config SimulationConfig
+	places chan struct{}
+}
+
+// NewSimulation returns a service that simulates fleets.
+func NewSimulation(c SimulationConfig) *Simulation {
+	return &Simulation{config: c, places: make(chan struct{}, c.Concurrent)}
+}
+
+// Simulate runs a simulation, and ends it when the caller leaves. RESOURCE_EXHAUSTED says
+// that as many run as may.
+func (s *Simulation) Simulate(m *poolwrightv1.Simulation, stream grpc.ServerStreamingServer[poolwrightv1.SimulateResponse]) error {
+	select {
+	case s.places <- struct{}{}:
+		defer func() { <-s.places }()
+	default:
+		return status.Errorf(codes.ResourceExhausted, "%d simulations are running, which is all that may at a time: try again later", s.config.Concurrent)
+	}
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
+	var last time.Time
+	result, err := s.config.Simulator.Simulate(ctx, m, func(p *poolwrightv1.SimulationProgress) {
+		now := time.Now()
+		if now.Sub(last) < s.config.Every {
+			return
+		}
+		last = now
+		if stream.Send(&poolwrightv1.SimulateResponse{Kind: &poolwrightv1.SimulateResponse_Progress{Progress: p}}) != nil {
+			cancel()
+		}
+	})
+	if err != nil {
+		return simulationError(err)
+	}
+	return stream.Send(&poolwrightv1.SimulateResponse{Kind: &poolwrightv1.SimulateResponse_Result{Result: result}})
+}
+
+// simulationError tells bad input and callers that left from failures.
+func simulationError(err error) error {
+	var violations message.Violations
+	switch {
+	case errors.As(err, &violations):
+		return invalid(violations)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return status.FromContextError(err).Err()
+	}
+	return status.Error(codes.Internal, err.Error())
+}
