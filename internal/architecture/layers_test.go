@@ -59,6 +59,7 @@ var layers = []layer{
 	{folder: "simulation/trace", may: []string{"queueing", "simulation/replica"}},
 	{folder: "simulation", may: slices.Concat(pure, schema, []string{"controller", "simulation/replica", "simulation/trace"})},
 	{folder: "simulation/study", may: slices.Concat(pure, []string{"simulation"})},
+	{folder: "simulation/report", may: []string{"proto/poolwright/v1"}},
 	{folder: "internal/scenario", may: slices.Concat(pure, schema, []string{"controller", "simulation"})},
 	{folder: "sources", may: slices.Concat(pure, schema, []string{"controller"})},
 	{folder: "sources/cluster", may: slices.Concat(pure, schema, []string{"controller", "internal/resource", "metrics", "sources/overlay"})},
@@ -75,7 +76,7 @@ var layers = []layer{
 
 	// What puts it together. Nothing else may import config.
 	{folder: "config", may: slices.Concat(pure, schema, []string{"internal/protodoc", "actuator", "controller", "internal/election", "internal/kube", "metrics", "server", "simulation", "sources", "sources/llmd", "sources/overlay", "web"})},
-	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "controller/ledger", "examples", "internal/election", "internal/kube", "internal/plot", "internal/resource", "internal/telemetry", "metrics", "proto/externalscaler", "server", "simulation", "sources", "sources/cluster", "sources/kthena", "sources/llmaz", "sources/llmd", "sources/overlay", "sources/plain", "web"})},
+	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "controller/ledger", "examples", "internal/election", "internal/kube", "internal/plot", "internal/resource", "internal/telemetry", "metrics", "proto/externalscaler", "server", "simulation", "simulation/report", "simulation/study", "sources", "sources/cluster", "sources/kthena", "sources/llmaz", "sources/llmd", "sources/overlay", "sources/plain", "web"})},
 	{folder: "cmd/poolwright", may: []string{"config", "internal/app", "optimizer/lp"}},
 
 	{folder: "examples"},
