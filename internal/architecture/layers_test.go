@@ -28,6 +28,7 @@ var layers = []layer{
 	{folder: "policy/hpa", core: true, may: []string{"policy"}},
 	{folder: "policy/knative", core: true, may: []string{"policy"}},
 	{folder: "policy/kthena", core: true, may: []string{"policy"}},
+	{folder: "policy/saturation", core: true, may: []string{"policy"}},
 	{folder: "optimizer/lp", core: true},
 	{folder: "optimizer", core: true, may: []string{"internal/parallel", "optimizer/lp", "queueing"}},
 	{folder: "optimizer/greedy", core: true, may: []string{"optimizer"}},
