@@ -61,6 +61,7 @@ var layers = []layer{
 	{folder: "simulation", may: slices.Concat(pure, schema, []string{"controller", "simulation/replica", "simulation/trace"})},
 	{folder: "simulation/study", may: slices.Concat(pure, []string{"simulation"})},
 	{folder: "simulation/report", may: []string{"proto/poolwright/v1"}},
+	{folder: "simulation/sweep", may: schema},
 	{folder: "internal/scenario", may: slices.Concat(pure, schema, []string{"controller", "simulation"})},
 	{folder: "sources", may: slices.Concat(pure, schema, []string{"controller"})},
 	{folder: "sources/cluster", may: slices.Concat(pure, schema, []string{"controller", "internal/resource", "metrics", "sources/overlay"})},
