@@ -19,7 +19,9 @@ type Expectation struct {
 	Observed queueing.Rate
 	// Point and Upper are expected when replicas asked for now could be ready.
 	Point, Upper queueing.Rate
-	// Backlog is what draining the queues adds.
+	// Queue is the number of requests that will wait by then, as far as queues are measured,
+	// and Backlog is what draining it adds.
+	Queue   float64
 	Backlog queueing.Rate
 	// Reason says how the forecast was made.
 	Reason string

@@ -16,8 +16,8 @@ type Control struct {
 	Policy Policy
 	// Forecast is how demand is predicted.
 	Forecast forecast.Config
-	// BacklogDrain is the time in which requests that wait are to be served;
-	// 0 = DefaultBacklogDrain.
+	// BacklogDrain is the time in which requests that wait when new replicas are ready are
+	// to be served; 0 = DefaultBacklogDrain.
 	BacklogDrain time.Duration
 	// DevicesPerCycle is the most devices that one cycle adds. The first replica that it
 	// adds may need more; 0 = no cycle adds any.

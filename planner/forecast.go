@@ -35,7 +35,8 @@ func (c *cycle) expect(i int, s *seen) *Expectation {
 		e.Reason = s.reason
 		return e
 	}
-	e.Backlog = queueing.Rate(s.waiting / cmp.Or(control.BacklogDrain, DefaultBacklogDrain).Seconds())
+	e.Queue = c.queue(i)
+	e.Backlog = queueing.Rate(e.Queue / cmp.Or(control.BacklogDrain, DefaultBacklogDrain).Seconds())
 	if s.complete {
 		next.Demand = control.Forecast.Observe(next.Demand, c.snapshot.Now, float64(s.rate), w.horizon(control))
 		if p := control.Forecast.Predict(next.Demand, c.snapshot.Now); p.Method != forecast.None {
@@ -67,7 +68,7 @@ func (c *cycle) planDemand(i int) {
 	case planned != need:
 		reason = fmt.Sprintf("%.4g expected, within the tolerance of what the last plan was made for", need)
 	case e.Backlog > 0:
-		reason = fmt.Sprintf("%s; %.4g more to drain %.4g that wait", e.Reason, float64(e.Backlog), s.waiting)
+		reason = fmt.Sprintf("%s; %.4g more to drain %.4g that will wait, %.4g now", e.Reason, float64(e.Backlog), e.Queue, s.waiting)
 	}
 	if planned != float64(s.rate) {
 		c.step(w.QualifiedName(), fmt.Sprintf("%.4g requests/s", float64(s.rate)), fmt.Sprintf("%.4g requests/s", planned), reason)

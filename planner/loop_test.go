@@ -86,7 +86,8 @@ func TestArrivalsAreReconstructed(t *testing.T) {
 		first.Plans[0].Conditions, "before the first difference")
 	d := l.cycle(chat(planner.Observation{CompletionRate: rate(8), Running: rate(20), Waiting: rate(50)}))
 	assert.InDelta(t, 8+60./15, float64(d.Plans[0].Expected.Observed), 1e-12)
-	assert.InDelta(t, 50./120, float64(d.Plans[0].Expected.Backlog), 1e-12)
+	assert.InDelta(t, 50+15*(12-2*4), d.Plans[0].Expected.Queue, 1e-9, "two replicas of 4/s, until others could be ready")
+	assert.InDelta(t, (50+15*(12-2*4))/120., float64(d.Plans[0].Expected.Backlog), 1e-12)
 	assert.Equal(t, "8/s completed, and +4/s inside", d.Trail[0].Reason)
 	assert.Empty(t, d.Plans[0].Conditions)
 }

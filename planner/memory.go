@@ -49,6 +49,8 @@ type VariantMemory struct {
 	Name string
 	// Seen and Asked are the replicas found and asked for in the last cycle.
 	Seen, Asked int
+	// Starting are the replicas that were starting, the oldest first.
+	Starting []Start
 	// Declared is the profile that Filter started from.
 	Declared queueing.Profile
 	// Filter is nil before the first window of calibration.
@@ -77,6 +79,7 @@ func (c *cycle) remember() Memory {
 				variants[j] = *last
 				c.policy(w).forgetOthers(&variants[j])
 			}
+			variants[j].Starting = c.starts(i, j)
 			variants[j].Name, variants[j].Seen, variants[j].Asked = v.Name, v.CurrentReplicas, v.CurrentReplicas
 		}
 		next.At, next.Variants = c.snapshot.Now.UTC().Round(0), variants

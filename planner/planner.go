@@ -68,9 +68,10 @@ func New(engine lp.Engine) *Planner {
 	return &Planner{engine: engine, stages: []stage{
 		{"observe", observe},
 		{"calibrate", calibrate},
+		{"size", size},
 		{"forecast", anticipateDemand},
 		{"anticipate", anticipate},
-		{"size", size},
+		{"qualify", qualify},
 		{"solve", solveStage(engine)},
 		{"permit", permitStage(engine)},
 		{"adopt", adopt},
@@ -93,8 +94,9 @@ func (p *Planner) Plan(s Snapshot, m Memory, stop func() bool) (Decision, Memory
 func (p *Planner) Evaluate(s Snapshot, m Memory) (Decision, Memory, error) {
 	return newCycle(s, m, nil).run([]stage{
 		{"observe", observe},
-		{"anticipate", anticipate},
 		{"size", size},
+		{"anticipate", anticipate},
+		{"qualify", qualify},
 		{"keep", keep},
 		{"predict", predict},
 	})
@@ -103,11 +105,17 @@ func (p *Planner) Evaluate(s Snapshot, m Memory) (Decision, Memory, error) {
 // Capacities returns what one replica of each variant sustains, workloads and
 // variants in the order of the fleet.
 func (p *Planner) Capacities(f Fleet) ([][]Size, error) {
+	return f.sizes()
+}
+
+// sizes are those of every variant.
+func (f Fleet) sizes() ([][]Size, error) {
 	c := cycle{fleet: f}
 	if err := size(&c); err != nil {
 		return nil, err
 	}
-	return c.sizes, nil
+	err := qualify(&c)
+	return c.sizes, err
 }
 
 func newCycle(s Snapshot, m Memory, stop func() bool) *cycle {
@@ -142,10 +150,10 @@ func (c *cycle) step(subject, before, after, reason string) {
 	})
 }
 
-// size is the stage that computes the capacity of every variant.
+// size is the stage that computes what a replica of every variant sustains.
 func size(c *cycle) error {
 	n := len(c.fleet.Workloads)
-	c.sizes, c.sustained, c.stations = make([][]Size, n), make([][]Size, n), make([][]*queueing.Station, n)
+	c.sustained, c.stations = make([][]Size, n), make([][]*queueing.Station, n)
 	sizings, sizer := make([][][]int, n), newSizer()
 	for i := range c.fleet.Workloads {
 		if c.sustained[i] = c.unsized(i); c.sustained[i] != nil {
@@ -161,6 +169,15 @@ func size(c *cycle) error {
 		if c.sustained[i] == nil {
 			errs = append(errs, c.sizeWorkload(i, sizer, sizings[i]))
 		}
+	}
+	return errors.Join(errs...)
+}
+
+// qualify is the stage that leaves out variants of which no sensible number serves the
+// demand, and says which sustain nothing.
+func qualify(c *cycle) error {
+	c.sizes = make([][]Size, len(c.fleet.Workloads))
+	for i := range c.fleet.Workloads {
 		w, highest := &c.fleet.Workloads[i], c.highest(i)
 		c.sizes[i] = make([]Size, len(w.Variants))
 		for j := range w.Variants {
@@ -170,7 +187,7 @@ func size(c *cycle) error {
 			}
 		}
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // unsized are the sizes of a workload that the loop holds as nobody knows the lengths of

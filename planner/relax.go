@@ -82,17 +82,18 @@ func (e *explainer) servesRelaxed(workload int, factor float64) (bool, error) {
 	if e.cycle.stop != nil && e.cycle.stop() {
 		return false, optimizer.ErrEnded
 	}
-	c := cycle{fleet: e.cycle.fleet}
-	c.fleet.Workloads = slices.Clone(c.fleet.Workloads)
-	for i := range c.fleet.Workloads {
+	f := e.cycle.fleet
+	f.Workloads = slices.Clone(f.Workloads)
+	for i := range f.Workloads {
 		if workload == AllWorkloads || workload == i {
-			c.fleet.Workloads[i].SLO = relaxed(c.fleet.Workloads[i].SLO, factor)
+			f.Workloads[i].SLO = relaxed(f.Workloads[i].SLO, factor)
 		}
 	}
-	if err := size(&c); err != nil {
+	sizes, err := f.sizes()
+	if err != nil {
 		return false, err
 	}
-	p := e.cycle.heldUse.rest(c.fleet.Problem(c.sizes), e.cycle.held)
+	p := e.cycle.heldUse.rest(f.Problem(sizes), e.cycle.held)
 	if workload == AllWorkloads {
 		return e.study.Serves(p)
 	}

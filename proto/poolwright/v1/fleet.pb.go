@@ -2076,7 +2076,8 @@ type Control struct {
 	Policy *Policy `protobuf:"bytes,2,opt,name=policy,proto3" json:"policy,omitempty"`
 	// How demand is predicted.
 	Forecast *Forecast `protobuf:"bytes,3,opt,name=forecast,proto3" json:"forecast,omitempty"`
-	// Time in which requests that wait are to be served, from a second to a day; absent = 2m.
+	// Time in which requests that wait when new replicas are ready are to be served, from a second
+	// to a day; absent = 2m.
 	BacklogDrain *durationpb.Duration `protobuf:"bytes,4,opt,name=backlog_drain,json=backlogDrain,proto3" json:"backlog_drain,omitempty"`
 	// Devices that one cycle adds at most, or one replica of more; absent = no limit, 0 = no
 	// cycle adds any.

@@ -980,7 +980,8 @@ type Expectation struct {
 	PointRps float64 `protobuf:"fixed64,2,opt,name=point_rps,json=pointRps,proto3" json:"point_rps,omitempty"`
 	// Upper end of the band around it.
 	UpperRps float64 `protobuf:"fixed64,3,opt,name=upper_rps,json=upperRps,proto3" json:"upper_rps,omitempty"`
-	// What draining the queues adds.
+	// What draining the queues adds, as long as they will be when replicas asked for now could
+	// be ready.
 	BacklogRps float64 `protobuf:"fixed64,4,opt,name=backlog_rps,json=backlogRps,proto3" json:"backlog_rps,omitempty"`
 	// How the forecast was made, in words.
 	Reason        string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
