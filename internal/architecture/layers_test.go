@@ -35,6 +35,7 @@ var layers = []layer{
 	{folder: "calibration", core: true, may: []string{"queueing"}},
 	{folder: "planner", core: true, may: kernels},
 	{folder: "simulation/replica", core: true, may: []string{"queueing"}},
+	{folder: "simulation/hindsight", core: true, may: pure},
 
 	// The schema and its translation.
 	{folder: "proto/poolwright/v1"},
