@@ -5,7 +5,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-MODULES := . benchmarks test/controlplane test/keda tools tools/lint
+MODULES := . benchmarks test/controlplane test/keda test/web tools tools/lint
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 FUZZTIME ?= 1m
 
@@ -46,6 +46,10 @@ setup-peers: ## install CBC, GLPK and lp_solve, for comparison, where that is po
 setup-prometheus: ## install Prometheus, for the tests of metrics, where that is possible
 	@tools/setup-prometheus.sh
 
+.PHONY: setup-chromium
+setup-chromium: ## install Chromium, for the tests of pages, where that is possible
+	@tools/setup-chromium.sh
+
 .PHONY: build
 build: ## build bin/poolwright, with Clp where it is installed
 	@if $(HAVE_CLP); then \
@@ -60,7 +64,7 @@ run: setup build ## plan a built-in fleet and keep planning it; ARGS="--help" li
 
 .PHONY: test
 test: setup ## run every check and every test
-	@tools/steps.sh format lint verify breaking test-builds test-unit test-rules test-peers first-run test-fuzz
+	@tools/steps.sh format lint verify breaking test-builds test-unit test-rules test-web test-peers first-run test-fuzz
 
 .PHONY: format
 format: $(TOOLS)/.done ## check the format of Go and .proto files
@@ -79,6 +83,7 @@ lint: $(TOOLS)/.done $(LINT)/.done ## run go vet, golangci-lint and buf lint
 	CGO_ENABLED=0 go vet -tags e2e ./...
 	go -C tools vet ./...
 	tools/keda.sh vet ./...
+	CGO_ENABLED=0 go -C test/web vet ./...
 	CGO_ENABLED=0 go -C benchmarks vet -tags peers ./...
 	CGO_ENABLED=0 golangci-lint run --build-tags e2e ./...
 	cd benchmarks && CGO_ENABLED=0 golangci-lint run --build-tags peers ./...
@@ -121,6 +126,17 @@ test-unit: setup-prometheus ## run the tests of both builds, with the race detec
 .PHONY: test-rules
 test-rules: setup-prometheus ## check and test the alerts by promtool, where it is installed
 	@tools/rules.sh
+
+# What the tests of pages have seen.
+export POOLWRIGHT_SCREENSHOTS ?= $(CURDIR)/out/screenshots
+
+.PHONY: test-web
+test-web: build setup-chromium ## test the pages in Chromium, where it is installed; leaves pictures in out/screenshots
+	@if command -v chromium > /dev/null; then \
+	  set -x; CGO_ENABLED=0 go -C test/web test -count 1 ./...; \
+	else \
+	  echo 'Chromium is not installed: the tests of pages are left out'; \
+	fi
 
 # 200 take about two minutes of one core.
 INSTANCES ?= 100
@@ -204,7 +220,7 @@ controlplane-folder:
 
 .PHONY: clean
 clean: ## remove what was built here
-	rm -rf bin
+	rm -rf bin out
 
 $(TOOLS)/.done:
 	mkdir -p $(@D)

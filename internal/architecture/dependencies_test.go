@@ -18,7 +18,7 @@ var toolModules = []string{"test/controlplane/go.mod", "tools/go.mod", "tools/li
 
 // testModules are the go.mod files of modules of tests alone. Only what they are there for
 // has a reason.
-var testModules = []string{"test/keda/go.mod"}
+var testModules = []string{"test/keda/go.mod", "test/web/go.mod"}
 
 // requirement is one line of a go.mod file's require blocks.
 type requirement struct {

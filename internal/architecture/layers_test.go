@@ -61,7 +61,7 @@ var layers = []layer{
 	{folder: "simulation/trace", may: []string{"queueing", "simulation/replica"}},
 	{folder: "simulation", may: slices.Concat(pure, schema, []string{"controller", "simulation/replica", "simulation/trace"})},
 	{folder: "simulation/study", may: slices.Concat(pure, []string{"simulation"})},
-	{folder: "simulation/report", may: []string{"proto/poolwright/v1"}},
+	{folder: "simulation/report", may: []string{"internal/document", "proto/poolwright/v1", "web"}},
 	{folder: "simulation/sweep", may: schema},
 	{folder: "internal/scenario", may: slices.Concat(pure, schema, []string{"controller", "simulation"})},
 	{folder: "sources", may: slices.Concat(pure, schema, []string{"controller"})},
