@@ -20,10 +20,10 @@ const (
 	LogNormal
 )
 
-// lengths draws numbers of tokens, at least one each. Mean and SCV stay what they
+// Lengths draws numbers of tokens, at least one each. Mean and SCV stay what they
 // were asked to be: a length is the one token and a varying rest, randomly rounded.
 // A mean below 1 gives empty prompts too.
-type lengths struct {
+type Lengths struct {
 	least, mean float64
 	vary        func() float64
 	random      *rand.Rand
@@ -32,8 +32,9 @@ type lengths struct {
 // roundingVariance is the variance that random rounding adds to a length.
 const roundingVariance = 1.0 / 6
 
-func newLengths(mean queueing.Tokens, scv float64, d Distribution, random *rand.Rand) lengths {
-	l := lengths{mean: float64(mean), random: random}
+// NewLengths draws from a distribution of a mean ≥ 0 and a squared coefficient of variation ≥ 0.
+func NewLengths(mean queueing.Tokens, scv float64, d Distribution, random *rand.Rand) Lengths {
+	l := Lengths{mean: float64(mean), random: random}
 	if mean >= 1 {
 		l.least = 1
 	}
@@ -54,7 +55,8 @@ func newLengths(mean queueing.Tokens, scv float64, d Distribution, random *rand.
 	return l
 }
 
-func (l *lengths) draw() int {
+// Draw returns the next length.
+func (l *Lengths) Draw() int {
 	return int(l.least) + roundRandomly(min(l.vary(), maxTokens-1), l.random)
 }
 

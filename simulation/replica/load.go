@@ -57,15 +57,15 @@ func (l Load) Arrivals() (iter.Seq[Request], error) {
 	}
 	return func(yield func(Request) bool) {
 		clock := newArrivalClock(l)
-		input := newLengths(l.Shape.InputTokens, l.Shape.InputSCV, l.Lengths, l.stream(inputStream))
-		output := newLengths(l.Shape.OutputTokens, l.Shape.OutputSCV, l.Lengths, l.stream(outputStream))
+		input := NewLengths(l.Shape.InputTokens, l.Shape.InputSCV, l.Lengths, l.stream(inputStream))
+		output := NewLengths(l.Shape.OutputTokens, l.Shape.OutputSCV, l.Lengths, l.stream(outputStream))
 		cache := l.stream(cacheStream)
 		for id := 0; id < l.Requests || l.Requests == 0; id++ {
 			arrival, more := clock.next()
 			if !more {
 				return
 			}
-			r := Request{ID: id, Arrival: arrival, Input: input.draw(), Output: output.draw()}
+			r := Request{ID: id, Arrival: arrival, Input: input.Draw(), Output: output.Draw()}
 			r.Cached = roundRandomly(l.Shape.PrefixHitRatio*float64(r.Input), cache)
 			if !yield(r) {
 				return
