@@ -41,7 +41,7 @@ type AutoscalerResult struct {
 	Classes   []ClassResult
 	Workloads []WorkloadResult
 	// Runs are the seeds in their order.
-	Runs []Run
+	Runs []SimulationRun
 	// Replicas, Latencies and CostPerHour have the windows of the first seed.
 	Replicas    []ReplicaSeries
 	Latencies   []LatencySeries
@@ -89,8 +89,8 @@ type LatencyEstimate struct {
 	Limit float64
 }
 
-// Run is one seed under one autoscaler.
-type Run struct {
+// SimulationRun is one seed under one autoscaler.
+type SimulationRun struct {
 	Seed uint64
 	// Cost in the currency of the fleet; DeviceHours are devices × hours.
 	Cost, DeviceHours float64
@@ -128,7 +128,7 @@ type ReplicaSeries struct {
 // LatencySeries is the latency of the requests of a workload that ended in a window, in
 // seconds. A window without any has NaN.
 type LatencySeries struct {
-	Workload                    string
+	Workload                   string
 	TTFTMean, TTFTP95, ITLMean []float64
 	// Attainment is the share of the requests that arrived in the window which are within
 	// the SLO; NaN where none arrived.
