@@ -25,3 +25,13 @@ func ReadFleet(data []byte) (*poolwrightv1.Fleet, error) {
 	}
 	return fleet, nil
 }
+
+// ReadSimulation reads a simulation from JSON or YAML. The errors are those of [ReadFleet].
+// Files of requests are not opened.
+func ReadSimulation(data []byte) (*poolwrightv1.Simulation, error) {
+	m := &poolwrightv1.Simulation{}
+	if err := document.Unmarshal(data, m); err != nil {
+		return nil, message.Complete(m, err)
+	}
+	return m, nil
+}

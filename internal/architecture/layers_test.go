@@ -45,7 +45,7 @@ var layers = []layer{
 	{folder: "internal/plot"},
 	{folder: "internal/protodoc"},
 	{folder: "internal/instance", may: []string{"optimizer"}},
-	{folder: "internal/message", may: slices.Concat(pure, []string{"internal/document", "proto/poolwright/v1", "simulation/trace"})},
+	{folder: "internal/message", may: slices.Concat(pure, []string{"internal/document", "proto/poolwright/v1", "simulation", "simulation/study", "simulation/trace"})},
 
 	// The loop, and what implements its interfaces.
 	{folder: "controller", may: pure},
@@ -59,7 +59,7 @@ var layers = []layer{
 	{folder: "metrics", may: slices.Concat(pure, []string{"controller"})},
 	{folder: "internal/telemetry", may: slices.Concat(pure, []string{"controller", "metrics"})},
 	{folder: "simulation/trace", may: []string{"queueing", "simulation/replica"}},
-	{folder: "simulation", may: slices.Concat(pure, schema, []string{"controller", "simulation/replica", "simulation/trace"})},
+	{folder: "simulation", may: slices.Concat(pure, []string{"controller", "simulation/replica", "simulation/trace"})},
 	{folder: "simulation/study", may: slices.Concat(pure, []string{"simulation"})},
 	{folder: "simulation/report", may: []string{"internal/document", "proto/poolwright/v1", "web"}},
 	{folder: "simulation/sweep", may: schema},
@@ -79,7 +79,7 @@ var layers = []layer{
 
 	// What puts it together. Nothing else may import config.
 	{folder: "config", may: slices.Concat(pure, schema, []string{"internal/protodoc", "actuator", "controller", "internal/election", "internal/kube", "metrics", "server", "simulation", "sources", "sources/llmd", "sources/overlay", "web"})},
-	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "controller/ledger", "examples", "internal/election", "internal/kube", "internal/plot", "internal/resource", "internal/telemetry", "metrics", "proto/externalscaler", "server", "simulation", "simulation/report", "simulation/study", "sources", "sources/cluster", "sources/kthena", "sources/llmaz", "sources/llmd", "sources/overlay", "sources/plain", "web"})},
+	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "controller/ledger", "examples", "internal/election", "internal/kube", "internal/plot", "internal/resource", "internal/telemetry", "metrics", "proto/externalscaler", "server", "simulation", "simulation/report", "simulation/study", "simulation/sweep", "sources", "sources/cluster", "sources/kthena", "sources/llmaz", "sources/llmd", "sources/overlay", "sources/plain", "web"})},
 	{folder: "cmd/poolwright", may: []string{"config", "internal/app", "optimizer/lp"}},
 
 	{folder: "examples"},

@@ -515,7 +515,8 @@ func (x *SimulationResult) GetHindsightCost() []float64 {
 }
 
 // Estimate is a mean over seeds with its 95 % confidence interval, by Student's
-// distribution; without bounds where there is one seed.
+// distribution; without bounds where there is one seed. Estimates are absent where there is
+// nothing to take a mean of, such as latencies without requests.
 type Estimate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Mean over seeds.
@@ -1017,8 +1018,8 @@ type SimulationRun struct {
 	Cost float64 `protobuf:"fixed64,2,opt,name=cost,proto3" json:"cost,omitempty"`
 	// Devices × hours.
 	DeviceHours float64 `protobuf:"fixed64,3,opt,name=device_hours,json=deviceHours,proto3" json:"device_hours,omitempty"`
-	// Share of requests within the SLO.
-	Attainment float64 `protobuf:"fixed64,4,opt,name=attainment,proto3" json:"attainment,omitempty"`
+	// Share of requests within the SLO; absent where none arrived.
+	Attainment *float64 `protobuf:"fixed64,4,opt,name=attainment,proto3,oneof" json:"attainment,omitempty"`
 	// Requests that arrived.
 	Requests int64 `protobuf:"varint,5,opt,name=requests,proto3" json:"requests,omitempty"`
 	// Those that were rejected, timed out or were not done at the end.
@@ -1083,8 +1084,8 @@ func (x *SimulationRun) GetDeviceHours() float64 {
 }
 
 func (x *SimulationRun) GetAttainment() float64 {
-	if x != nil {
-		return x.Attainment
+	if x != nil && x.Attainment != nil {
+		return *x.Attainment
 	}
 	return 0
 }
@@ -1714,18 +1715,19 @@ const file_poolwright_v1_simulation_proto_rawDesc = "" +
 	"\x03p95\x18\x03 \x01(\v2\x17.poolwright.v1.EstimateR\x03p95\x12)\n" +
 	"\x03p99\x18\x04 \x01(\v2\x17.poolwright.v1.EstimateR\x03p99\x12\x19\n" +
 	"\x05limit\x18\x05 \x01(\x01H\x00R\x05limit\x88\x01\x01B\b\n" +
-	"\x06_limit\"\x8d\x02\n" +
+	"\x06_limit\"\xa1\x02\n" +
 	"\rSimulationRun\x12\x12\n" +
 	"\x04seed\x18\x01 \x01(\x04R\x04seed\x12\x12\n" +
 	"\x04cost\x18\x02 \x01(\x01R\x04cost\x12!\n" +
-	"\fdevice_hours\x18\x03 \x01(\x01R\vdeviceHours\x12\x1e\n" +
+	"\fdevice_hours\x18\x03 \x01(\x01R\vdeviceHours\x12#\n" +
 	"\n" +
-	"attainment\x18\x04 \x01(\x01R\n" +
-	"attainment\x12\x1a\n" +
+	"attainment\x18\x04 \x01(\x01H\x00R\n" +
+	"attainment\x88\x01\x01\x12\x1a\n" +
 	"\brequests\x18\x05 \x01(\x03R\brequests\x12%\n" +
 	"\x0eunmet_requests\x18\x06 \x01(\x03R\runmetRequests\x12!\n" +
 	"\fscale_events\x18\a \x01(\x03R\vscaleEvents\x12+\n" +
-	"\x11processor_seconds\x18\b \x01(\x01R\x10processorSeconds\"M\n" +
+	"\x11processor_seconds\x18\b \x01(\x01R\x10processorSecondsB\r\n" +
+	"\v_attainment\"M\n" +
 	"\fDemandSeries\x12\x1a\n" +
 	"\bworkload\x18\x01 \x01(\tR\bworkload\x12!\n" +
 	"\farrival_rate\x18\x02 \x03(\x01R\varrivalRate\"\xfe\x01\n" +
@@ -1871,6 +1873,7 @@ func file_poolwright_v1_simulation_proto_init() {
 	file_poolwright_v1_simulation_proto_msgTypes[7].OneofWrappers = []any{}
 	file_poolwright_v1_simulation_proto_msgTypes[8].OneofWrappers = []any{}
 	file_poolwright_v1_simulation_proto_msgTypes[9].OneofWrappers = []any{}
+	file_poolwright_v1_simulation_proto_msgTypes[10].OneofWrappers = []any{}
 	file_poolwright_v1_simulation_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
