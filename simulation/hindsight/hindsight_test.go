@@ -70,10 +70,8 @@ func TestHill(t *testing.T) {
 	in.Fleet.Workloads[0].Variants[0].Startup = 0
 	assert.InDelta(t, needed, find(t, in).DeviceSeconds, 1e-9)
 
-	replicas, price, err := hindsight.Static(in, nil)
-	require.NoError(t, err)
-	assert.Equal(t, [][]int{{3}}, replicas)
-	assert.InDelta(t, 3*3600, price, 1e-9)
+	assert.Equal(t, [][]int{{3}}, s.Static)
+	assert.InDelta(t, 3*3600, s.StaticPricePerHour, 1e-9)
 }
 
 // A gap is bridged where that costs no more than a start-up.
@@ -304,8 +302,6 @@ func TestInputMistakes(t *testing.T) {
 	for _, mistake := range []string{"from:", "windows[0].length:", "windows[0].rates[0]:", "windows[1].rates: 0 for 1", "capacities[0]: of 2 variants for 1"} {
 		assert.ErrorContains(t, err, "hindsight: "+mistake)
 	}
-	_, _, err = hindsight.Static(in, nil)
-	require.Error(t, err)
 
 	in = hindsight.Input{Fleet: fleet(0, 1, 1), Capacities: [][]queueing.Rate{}, Windows: windows(1, 1)}
 	_, err = hindsight.Find(in, nil)

@@ -32,6 +32,11 @@ type Schedule struct {
 	Serving [][][]int
 	// Steps are by workload and variant, in order of time.
 	Steps [][][]Step
+	// Static are the cheapest constant numbers of replicas for the highest rates that the
+	// workloads have in any window, by workload and variant, and StaticPricePerHour is what
+	// they cost.
+	Static             [][]int
+	StaticPricePerHour float64
 }
 
 // Find returns the schedule. When stop, which may be nil, fires, plans need not be the
@@ -64,7 +69,7 @@ func Find(in Input, stop func() bool) (*Schedule, error) {
 		}
 	}
 	in.schedule(s, p)
-	return s, nil
+	return s, in.static(s, p, stop)
 }
 
 // plans are those that the schedule follows: alone where every workload has one variant.
@@ -155,16 +160,8 @@ func (in *Input) schedule(s *Schedule, p *optimizer.Problem) {
 	}
 }
 
-// Static returns the cheapest constant numbers of replicas, by workload and variant, for
-// the highest rates that the workloads have in any window, and their price per hour.
-func Static(in Input, stop func() bool) ([][]int, float64, error) {
-	if err := in.validate(); err != nil {
-		return nil, 0, err
-	}
-	p, err := in.problem()
-	if err != nil {
-		return nil, 0, err
-	}
+// static plans for the highest rate of each workload.
+func (in *Input) static(s *Schedule, p *optimizer.Problem, stop func() bool) error {
 	peak := make([]queueing.Rate, len(in.Fleet.Workloads))
 	for _, w := range in.Windows {
 		for i, r := range w.Rates {
@@ -173,7 +170,8 @@ func Static(in Input, stop func() bool) ([][]int, float64, error) {
 	}
 	plan, err := in.solve(with(p, peak), stop)
 	if err != nil {
-		return nil, 0, fmt.Errorf("hindsight: %w", err)
+		return fmt.Errorf("hindsight: %w", err)
 	}
-	return serving(plan), plan.PricePerHour, nil
+	s.Static, s.StaticPricePerHour = serving(plan), plan.PricePerHour
+	return nil
 }
