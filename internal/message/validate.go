@@ -20,6 +20,7 @@ var (
 	measurementsValidator = newValidator(&poolwrightv1.Measurements{})
 	configValidator       = newValidator(&poolwrightv1.Config{})
 	overlayValidator      = newValidator(&poolwrightv1.Overlay{}, &poolwrightv1.ReplicaOverlay{}, &poolwrightv1.WorkloadOverlay{})
+	simulationValidator   = newValidator(&poolwrightv1.Simulation{})
 	requestValidator      = newValidator(
 		&poolwrightv1.GetFleetRequest{}, &poolwrightv1.ListDecisionsRequest{}, &poolwrightv1.WatchDecisionsRequest{},
 		&poolwrightv1.PauseWorkloadRequest{}, &poolwrightv1.ResumeWorkloadRequest{},

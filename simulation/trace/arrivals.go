@@ -68,7 +68,7 @@ func (a *Arrivals) check() error {
 
 // scvs are the least and the largest SCV of a process. Beyond them its samples say little:
 // those of a gamma variable are almost constant or almost all 0.
-func (p Process) scvs() (low, high float64) { return 1e-4, 1e4 }
+func (p Process) scvs() (low, high float64) { return 1e-4, 1e6 }
 
 // gaps draws the variables of mean 1.
 type gaps struct {

@@ -104,6 +104,16 @@ func (c Curve) From(start float64) Curve {
 	return Curve{pieces}
 }
 
+// Times is the curve times a factor.
+func (c Curve) Times(factor float64) Curve {
+	pieces := slices.Clone(c.pieces)
+	for i := range pieces {
+		pieces[i].rate *= factor
+		pieces[i].slope *= factor
+	}
+	return Curve{pieces}
+}
+
 // End is the time behind which the curve is 0, or +Inf.
 func (c Curve) End() float64 {
 	if len(c.pieces) == 0 {
@@ -124,40 +134,65 @@ func (c Curve) Integral(a, b float64) float64 {
 	return sum
 }
 
-// productStep is the longest piece of a product of curves, in seconds.
-const productStep = 60
+// Pieces in which a product bends are at least so long, in seconds, and so many at most.
+const (
+	productStep   = 60
+	productPieces = 10_000
+)
 
-// Product multiplies curves, until before a finite time or the first of their ends. It is exact at
-// every break and every full minute, and linear between: the product of two lines differs
-// from that by the product of their changes within a minute, quartered.
+// Product multiplies curves, until before a finite time or the first of their ends. Where
+// two or more change at once, it is exact at the ends of pieces of a minute at most (more
+// where that would be over 10,000) and linear between.
 func Product(until float64, curves ...Curve) Curve {
 	for _, c := range curves {
 		until = math.Min(until, c.End())
 	}
+	step := math.Max(productStep, until/productPieces)
 	breaks := productBreaks(until, curves)
 	product := Curve{make([]piece, 0, len(breaks))}
-	at := make([]int, len(curves))
+	rest := make([][]piece, len(curves))
+	for i, c := range curves {
+		rest[i] = c.pieces
+	}
 	for i := range len(breaks) - 1 {
-		a, b := breaks[i], breaks[i+1]
-		first, last := 1.0, 1.0
-		for k, c := range curves {
-			for c.pieces[at[k]].end <= a {
-				at[k]++
-			}
-			first *= c.pieces[at[k]].at(a)
-			last *= c.pieces[at[k]].at(b)
-		}
-		product.pieces = append(product.pieces, piece{a, b, first, (last - first) / (b - a)})
+		product.multiply(breaks[i], breaks[i+1], step, rest)
 	}
 	return product
 }
 
-// productBreaks are the times between which a product is linear.
-func productBreaks(until float64, curves []Curve) []float64 {
-	breaks := []float64{until}
-	for t := 0.0; t < until; t += productStep {
-		breaks = append(breaks, t)
+// multiply appends the product from a until b, in which each curve is one piece: the first
+// of the rest that reaches beyond a.
+func (c *Curve) multiply(a, b, step float64, rest [][]piece) {
+	sloped := 0
+	for i := range rest {
+		for rest[i][0].end <= a {
+			rest[i] = rest[i][1:]
+		}
+		if rest[i][0].slope != 0 {
+			sloped++
+		}
 	}
+	at := func(t float64) float64 {
+		product := 1.0
+		for i := range rest {
+			product *= rest[i][0].at(t)
+		}
+		return product
+	}
+	n := 1.0
+	if sloped > 1 {
+		n = math.Ceil((b - a) / step)
+	}
+	for k := range int(n) {
+		from, to := a+(b-a)*float64(k)/n, a+(b-a)*float64(k+1)/n
+		rate := at(from)
+		c.pieces = append(c.pieces, piece{from, to, rate, (at(to) - rate) / (to - from)})
+	}
+}
+
+// productBreaks are the times between which every curve is linear.
+func productBreaks(until float64, curves []Curve) []float64 {
+	breaks := []float64{0, until}
 	for _, c := range curves {
 		for _, p := range c.pieces {
 			if p.start < until {

@@ -41,7 +41,7 @@ func (l Lengths) check(least int) error {
 }
 
 // maxLengthSCV is far beyond what requests have.
-const maxLengthSCV = 1e4
+const maxLengthSCV = 1e6
 
 func (l Lengths) max() int {
 	if l.Max == 0 {

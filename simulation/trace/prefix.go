@@ -9,7 +9,7 @@ import (
 )
 
 // MaxGroups is the most groups of prompts.
-const MaxGroups = 1_000_000
+const MaxGroups = 10_000
 
 // Prefixes says which prompts begin alike: those of a group have a prefix in common, as the
 // prompts of an application have its instructions. The zero value is no prefixes.

@@ -10,6 +10,7 @@ import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -22,11 +23,116 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Traffic is the requests of one workload.
+// Process says how times between arrivals vary.
+type GeneratedTraffic_Process int32
+
+const (
+	// As an exponential variable: independent arrivals.
+	GeneratedTraffic_POISSON GeneratedTraffic_Process = 0
+	// As a gamma variable.
+	GeneratedTraffic_GAMMA GeneratedTraffic_Process = 1
+	// As a Weibull variable.
+	GeneratedTraffic_WEIBULL GeneratedTraffic_Process = 2
+)
+
+// Enum value maps for GeneratedTraffic_Process.
+var (
+	GeneratedTraffic_Process_name = map[int32]string{
+		0: "POISSON",
+		1: "GAMMA",
+		2: "WEIBULL",
+	}
+	GeneratedTraffic_Process_value = map[string]int32{
+		"POISSON": 0,
+		"GAMMA":   1,
+		"WEIBULL": 2,
+	}
+)
+
+func (x GeneratedTraffic_Process) Enum() *GeneratedTraffic_Process {
+	p := new(GeneratedTraffic_Process)
+	*p = x
+	return p
+}
+
+func (x GeneratedTraffic_Process) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (GeneratedTraffic_Process) Descriptor() protoreflect.EnumDescriptor {
+	return file_poolwright_v1_traffic_proto_enumTypes[0].Descriptor()
+}
+
+func (GeneratedTraffic_Process) Type() protoreflect.EnumType {
+	return &file_poolwright_v1_traffic_proto_enumTypes[0]
+}
+
+func (x GeneratedTraffic_Process) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use GeneratedTraffic_Process.Descriptor instead.
+func (GeneratedTraffic_Process) EnumDescriptor() ([]byte, []int) {
+	return file_poolwright_v1_traffic_proto_rawDescGZIP(), []int{5, 0}
+}
+
+// Distribution is how lengths vary around their mean.
+type TokenLengths_Distribution int32
+
+const (
+	// As a lognormal variable, whose tail is the heavier one.
+	TokenLengths_LOGNORMAL TokenLengths_Distribution = 0
+	// As a gamma variable.
+	TokenLengths_GAMMA TokenLengths_Distribution = 1
+)
+
+// Enum value maps for TokenLengths_Distribution.
+var (
+	TokenLengths_Distribution_name = map[int32]string{
+		0: "LOGNORMAL",
+		1: "GAMMA",
+	}
+	TokenLengths_Distribution_value = map[string]int32{
+		"LOGNORMAL": 0,
+		"GAMMA":     1,
+	}
+)
+
+func (x TokenLengths_Distribution) Enum() *TokenLengths_Distribution {
+	p := new(TokenLengths_Distribution)
+	*p = x
+	return p
+}
+
+func (x TokenLengths_Distribution) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (TokenLengths_Distribution) Descriptor() protoreflect.EnumDescriptor {
+	return file_poolwright_v1_traffic_proto_enumTypes[1].Descriptor()
+}
+
+func (TokenLengths_Distribution) Type() protoreflect.EnumType {
+	return &file_poolwright_v1_traffic_proto_enumTypes[1]
+}
+
+func (x TokenLengths_Distribution) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use TokenLengths_Distribution.Descriptor instead.
+func (TokenLengths_Distribution) EnumDescriptor() ([]byte, []int) {
+	return file_poolwright_v1_traffic_proto_rawDescGZIP(), []int{12, 0}
+}
+
+// Traffic is the requests of one workload: those of all its parts together.
 type Traffic struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Workload as namespace/name, or name.
-	Workload      string `protobuf:"bytes,1,opt,name=workload,proto3" json:"workload,omitempty"`
+	Workload string `protobuf:"bytes,1,opt,name=workload,proto3" json:"workload,omitempty"`
+	// Parts: one for most; one for each client of a mix; pieces of traces, one after
+	// another or at once. 1,000 in all traffic, at most.
+	Parts         []*TrafficPart `protobuf:"bytes,2,rep,name=parts,proto3" json:"parts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -68,13 +174,1266 @@ func (x *Traffic) GetWorkload() string {
 	return ""
 }
 
+func (x *Traffic) GetParts() []*TrafficPart {
+	if x != nil {
+		return x.Parts
+	}
+	return nil
+}
+
+// TrafficPart is requests from one origin. They are cut, stretched, scaled and put into
+// their place, in this order.
+type TrafficPart struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where the requests come from.
+	//
+	// Types that are valid to be assigned to Origin:
+	//
+	//	*TrafficPart_Trace
+	//	*TrafficPart_Generated
+	Origin isTrafficPart_Origin `protobuf_oneof:"origin"`
+	// Requests before this time of the origin are left out; absent = none.
+	From *durationpb.Duration `protobuf:"bytes,3,opt,name=from,proto3" json:"from,omitempty"`
+	// Requests from this time of the origin on are left out; absent = none.
+	To *durationpb.Duration `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
+	// What all times between requests are multiplied by; 2 halves the rate; absent = 1.
+	Stretch *float64 `protobuf:"fixed64,5,opt,name=stretch,proto3,oneof" json:"stretch,omitempty"`
+	// How a trace becomes one of another rate; absent = as it is.
+	//
+	// Types that are valid to be assigned to Scale:
+	//
+	//	*TrafficPart_Resample
+	//	*TrafficPart_Replicate
+	Scale isTrafficPart_Scale `protobuf_oneof:"scale"`
+	// When the part begins: at this time happens what was at `from`; absent = 0.
+	At            *durationpb.Duration `protobuf:"bytes,8,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TrafficPart) Reset() {
+	*x = TrafficPart{}
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TrafficPart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TrafficPart) ProtoMessage() {}
+
+func (x *TrafficPart) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TrafficPart.ProtoReflect.Descriptor instead.
+func (*TrafficPart) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_traffic_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *TrafficPart) GetOrigin() isTrafficPart_Origin {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
+}
+
+func (x *TrafficPart) GetTrace() *TraceFile {
+	if x != nil {
+		if x, ok := x.Origin.(*TrafficPart_Trace); ok {
+			return x.Trace
+		}
+	}
+	return nil
+}
+
+func (x *TrafficPart) GetGenerated() *GeneratedTraffic {
+	if x != nil {
+		if x, ok := x.Origin.(*TrafficPart_Generated); ok {
+			return x.Generated
+		}
+	}
+	return nil
+}
+
+func (x *TrafficPart) GetFrom() *durationpb.Duration {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *TrafficPart) GetTo() *durationpb.Duration {
+	if x != nil {
+		return x.To
+	}
+	return nil
+}
+
+func (x *TrafficPart) GetStretch() float64 {
+	if x != nil && x.Stretch != nil {
+		return *x.Stretch
+	}
+	return 0
+}
+
+func (x *TrafficPart) GetScale() isTrafficPart_Scale {
+	if x != nil {
+		return x.Scale
+	}
+	return nil
+}
+
+func (x *TrafficPart) GetResample() *Resampling {
+	if x != nil {
+		if x, ok := x.Scale.(*TrafficPart_Resample); ok {
+			return x.Resample
+		}
+	}
+	return nil
+}
+
+func (x *TrafficPart) GetReplicate() *Replication {
+	if x != nil {
+		if x, ok := x.Scale.(*TrafficPart_Replicate); ok {
+			return x.Replicate
+		}
+	}
+	return nil
+}
+
+func (x *TrafficPart) GetAt() *durationpb.Duration {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+type isTrafficPart_Origin interface {
+	isTrafficPart_Origin()
+}
+
+type TrafficPart_Trace struct {
+	// A trace.
+	Trace *TraceFile `protobuf:"bytes,1,opt,name=trace,proto3,oneof"`
+}
+
+type TrafficPart_Generated struct {
+	// Chance.
+	Generated *GeneratedTraffic `protobuf:"bytes,2,opt,name=generated,proto3,oneof"`
+}
+
+func (*TrafficPart_Trace) isTrafficPart_Origin() {}
+
+func (*TrafficPart_Generated) isTrafficPart_Origin() {}
+
+type isTrafficPart_Scale interface {
+	isTrafficPart_Scale()
+}
+
+type TrafficPart_Resample struct {
+	// By drawing requests like those of each window.
+	Resample *Resampling `protobuf:"bytes,6,opt,name=resample,proto3,oneof"`
+}
+
+type TrafficPart_Replicate struct {
+	// By repeating requests.
+	Replicate *Replication `protobuf:"bytes,7,opt,name=replicate,proto3,oneof"`
+}
+
+func (*TrafficPart_Resample) isTrafficPart_Scale() {}
+
+func (*TrafficPart_Replicate) isTrafficPart_Scale() {}
+
+// TraceFile is a file with a line for each request, in order of time, as it is or
+// compressed by gzip. The format is found by the content.
+type TraceFile struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the file, relative to the folder of the file that names it.
+	File string `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
+	// Tokens of a prompt that one of its hash_ids stands for; absent = 512, as in the traces
+	// of Mooncake.
+	BlockTokens   *int32 `protobuf:"varint,2,opt,name=block_tokens,json=blockTokens,proto3,oneof" json:"block_tokens,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TraceFile) Reset() {
+	*x = TraceFile{}
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TraceFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TraceFile) ProtoMessage() {}
+
+func (x *TraceFile) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TraceFile.ProtoReflect.Descriptor instead.
+func (*TraceFile) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_traffic_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *TraceFile) GetFile() string {
+	if x != nil {
+		return x.File
+	}
+	return ""
+}
+
+func (x *TraceFile) GetBlockTokens() int32 {
+	if x != nil && x.BlockTokens != nil {
+		return *x.BlockTokens
+	}
+	return 0
+}
+
+// Resampling draws, for every window, Poisson arrivals at the window's rate times a factor,
+// each with the lengths of one of the window's requests.
+type Resampling struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What the rate is multiplied by.
+	Factor float64 `protobuf:"fixed64,1,opt,name=factor,proto3" json:"factor,omitempty"`
+	// Length of a window. A window of n requests knows its rate up to a factor of about
+	// 1 ± 1/√n, so it should have hundreds.
+	Window        *durationpb.Duration `protobuf:"bytes,2,opt,name=window,proto3" json:"window,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Resampling) Reset() {
+	*x = Resampling{}
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Resampling) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Resampling) ProtoMessage() {}
+
+func (x *Resampling) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Resampling.ProtoReflect.Descriptor instead.
+func (*Resampling) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_traffic_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Resampling) GetFactor() float64 {
+	if x != nil {
+		return x.Factor
+	}
+	return 0
+}
+
+func (x *Resampling) GetWindow() *durationpb.Duration {
+	if x != nil {
+		return x.Window
+	}
+	return nil
+}
+
+// Replication keeps every request and repeats it.
+type Replication struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Requests for each one, it included; of a number that is not whole, the rest is a chance.
+	Factor float64 `protobuf:"fixed64,1,opt,name=factor,proto3" json:"factor,omitempty"`
+	// A repeated request follows within this time, uniformly; absent = 0, at once.
+	Jitter        *durationpb.Duration `protobuf:"bytes,2,opt,name=jitter,proto3" json:"jitter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Replication) Reset() {
+	*x = Replication{}
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Replication) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Replication) ProtoMessage() {}
+
+func (x *Replication) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Replication.ProtoReflect.Descriptor instead.
+func (*Replication) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_traffic_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Replication) GetFactor() float64 {
+	if x != nil {
+		return x.Factor
+	}
+	return 0
+}
+
+func (x *Replication) GetJitter() *durationpb.Duration {
+	if x != nil {
+		return x.Jitter
+	}
+	return nil
+}
+
+// GeneratedTraffic is requests that are drawn at random, equal ones for equal seeds.
+type GeneratedTraffic struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Mean arrival rate over time.
+	Rate *RateCurve `protobuf:"bytes,1,opt,name=rate,proto3" json:"rate,omitempty"`
+	// How times between arrivals vary, for their mean at the time; absent = POISSON.
+	Process GeneratedTraffic_Process `protobuf:"varint,2,opt,name=process,proto3,enum=poolwright.v1.GeneratedTraffic_Process" json:"process,omitempty"`
+	// Squared coefficient of variation of times between arrivals, at a constant rate; for
+	// GAMMA and WEIBULL, which need it.
+	Scv *float64 `protobuf:"fixed64,3,opt,name=scv,proto3,oneof" json:"scv,omitempty"`
+	// States of a Markov process that modulates the rate; none = it doesn't.
+	States []*ArrivalState `protobuf:"bytes,4,rep,name=states,proto3" json:"states,omitempty"`
+	// Prompt lengths; absent = those of the workload's load.
+	Input *TokenLengths `protobuf:"bytes,5,opt,name=input,proto3" json:"input,omitempty"`
+	// Output lengths; absent = those of the workload's load.
+	Output *TokenLengths `protobuf:"bytes,6,opt,name=output,proto3" json:"output,omitempty"`
+	// Requests whose lengths are drawn, each prompt with its output, in place of both.
+	Sample *LengthSample `protobuf:"bytes,7,opt,name=sample,proto3" json:"sample,omitempty"`
+	// Prompts that begin alike; absent = a part of each prompt is known, where the
+	// workload's load has a prefixHitRatio.
+	Prefixes      *PrefixGroups `protobuf:"bytes,8,opt,name=prefixes,proto3" json:"prefixes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GeneratedTraffic) Reset() {
+	*x = GeneratedTraffic{}
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GeneratedTraffic) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GeneratedTraffic) ProtoMessage() {}
+
+func (x *GeneratedTraffic) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GeneratedTraffic.ProtoReflect.Descriptor instead.
+func (*GeneratedTraffic) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_traffic_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GeneratedTraffic) GetRate() *RateCurve {
+	if x != nil {
+		return x.Rate
+	}
+	return nil
+}
+
+func (x *GeneratedTraffic) GetProcess() GeneratedTraffic_Process {
+	if x != nil {
+		return x.Process
+	}
+	return GeneratedTraffic_POISSON
+}
+
+func (x *GeneratedTraffic) GetScv() float64 {
+	if x != nil && x.Scv != nil {
+		return *x.Scv
+	}
+	return 0
+}
+
+func (x *GeneratedTraffic) GetStates() []*ArrivalState {
+	if x != nil {
+		return x.States
+	}
+	return nil
+}
+
+func (x *GeneratedTraffic) GetInput() *TokenLengths {
+	if x != nil {
+		return x.Input
+	}
+	return nil
+}
+
+func (x *GeneratedTraffic) GetOutput() *TokenLengths {
+	if x != nil {
+		return x.Output
+	}
+	return nil
+}
+
+func (x *GeneratedTraffic) GetSample() *LengthSample {
+	if x != nil {
+		return x.Sample
+	}
+	return nil
+}
+
+func (x *GeneratedTraffic) GetPrefixes() *PrefixGroups {
+	if x != nil {
+		return x.Prefixes
+	}
+	return nil
+}
+
+// ArrivalState is one state of a Markov process. Every other state follows with equal
+// probability.
+type ArrivalState struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What the rate is multiplied by, over the mean of the factors over time: the mean of the
+	// rate stays.
+	Factor float64 `protobuf:"fixed64,1,opt,name=factor,proto3" json:"factor,omitempty"`
+	// Mean time that the state lasts.
+	Sojourn       *durationpb.Duration `protobuf:"bytes,2,opt,name=sojourn,proto3" json:"sojourn,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ArrivalState) Reset() {
+	*x = ArrivalState{}
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ArrivalState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ArrivalState) ProtoMessage() {}
+
+func (x *ArrivalState) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ArrivalState.ProtoReflect.Descriptor instead.
+func (*ArrivalState) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_traffic_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ArrivalState) GetFactor() float64 {
+	if x != nil {
+		return x.Factor
+	}
+	return 0
+}
+
+func (x *ArrivalState) GetSojourn() *durationpb.Duration {
+	if x != nil {
+		return x.Sojourn
+	}
+	return nil
+}
+
+// RateCurve is a rate over time: a base, times a factor, times factors for the hour and the
+// day, times those of flash crowds.
+type RateCurve struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The base, in requests/s.
+	//
+	// Types that are valid to be assigned to Base:
+	//
+	//	*RateCurve_Constant
+	//	*RateCurve_Steps
+	//	*RateCurve_Linear
+	//	*RateCurve_File
+	Base isRateCurve_Base `protobuf_oneof:"base"`
+	// What all rates are multiplied by; absent = 1.
+	Factor *float64 `protobuf:"fixed64,5,opt,name=factor,proto3,oneof" json:"factor,omitempty"`
+	// 24 factors, for midnight and every full hour after it; between them the factor changes
+	// linearly. None = 1.
+	Hours []float64 `protobuf:"fixed64,6,rep,packed,name=hours,proto3" json:"hours,omitempty"`
+	// 7 factors, for Monday and every day after it. None = 1.
+	Days []float64 `protobuf:"fixed64,7,rep,packed,name=days,proto3" json:"days,omitempty"`
+	// Time since midnight before Monday at the start; absent = 0.
+	Starts *durationpb.Duration `protobuf:"bytes,8,opt,name=starts,proto3" json:"starts,omitempty"`
+	// Flash crowds; factors of those at the same time multiply.
+	Crowds        []*FlashCrowd `protobuf:"bytes,9,rep,name=crowds,proto3" json:"crowds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RateCurve) Reset() {
+	*x = RateCurve{}
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RateCurve) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RateCurve) ProtoMessage() {}
+
+func (x *RateCurve) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RateCurve.ProtoReflect.Descriptor instead.
+func (*RateCurve) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_traffic_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *RateCurve) GetBase() isRateCurve_Base {
+	if x != nil {
+		return x.Base
+	}
+	return nil
+}
+
+func (x *RateCurve) GetConstant() float64 {
+	if x != nil {
+		if x, ok := x.Base.(*RateCurve_Constant); ok {
+			return x.Constant
+		}
+	}
+	return 0
+}
+
+func (x *RateCurve) GetSteps() *RatePoints {
+	if x != nil {
+		if x, ok := x.Base.(*RateCurve_Steps); ok {
+			return x.Steps
+		}
+	}
+	return nil
+}
+
+func (x *RateCurve) GetLinear() *RatePoints {
+	if x != nil {
+		if x, ok := x.Base.(*RateCurve_Linear); ok {
+			return x.Linear
+		}
+	}
+	return nil
+}
+
+func (x *RateCurve) GetFile() *RateFile {
+	if x != nil {
+		if x, ok := x.Base.(*RateCurve_File); ok {
+			return x.File
+		}
+	}
+	return nil
+}
+
+func (x *RateCurve) GetFactor() float64 {
+	if x != nil && x.Factor != nil {
+		return *x.Factor
+	}
+	return 0
+}
+
+func (x *RateCurve) GetHours() []float64 {
+	if x != nil {
+		return x.Hours
+	}
+	return nil
+}
+
+func (x *RateCurve) GetDays() []float64 {
+	if x != nil {
+		return x.Days
+	}
+	return nil
+}
+
+func (x *RateCurve) GetStarts() *durationpb.Duration {
+	if x != nil {
+		return x.Starts
+	}
+	return nil
+}
+
+func (x *RateCurve) GetCrowds() []*FlashCrowd {
+	if x != nil {
+		return x.Crowds
+	}
+	return nil
+}
+
+type isRateCurve_Base interface {
+	isRateCurve_Base()
+}
+
+type RateCurve_Constant struct {
+	// The same for all time.
+	Constant float64 `protobuf:"fixed64,1,opt,name=constant,proto3,oneof"`
+}
+
+type RateCurve_Steps struct {
+	// Points whose rate holds until the next; the last one's stays.
+	Steps *RatePoints `protobuf:"bytes,2,opt,name=steps,proto3,oneof"`
+}
+
+type RateCurve_Linear struct {
+	// Points between which the rate changes linearly; the last one's stays.
+	Linear *RatePoints `protobuf:"bytes,3,opt,name=linear,proto3,oneof"`
+}
+
+type RateCurve_File struct {
+	// A column of a file.
+	File *RateFile `protobuf:"bytes,4,opt,name=file,proto3,oneof"`
+}
+
+func (*RateCurve_Constant) isRateCurve_Base() {}
+
+func (*RateCurve_Steps) isRateCurve_Base() {}
+
+func (*RateCurve_Linear) isRateCurve_Base() {}
+
+func (*RateCurve_File) isRateCurve_Base() {}
+
+// RatePoints are rates at times.
+type RatePoints struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Points in order of time, the first one at 0.
+	Points        []*RatePoint `protobuf:"bytes,1,rep,name=points,proto3" json:"points,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RatePoints) Reset() {
+	*x = RatePoints{}
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RatePoints) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RatePoints) ProtoMessage() {}
+
+func (x *RatePoints) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RatePoints.ProtoReflect.Descriptor instead.
+func (*RatePoints) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_traffic_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *RatePoints) GetPoints() []*RatePoint {
+	if x != nil {
+		return x.Points
+	}
+	return nil
+}
+
+// RatePoint is the rate at a time.
+type RatePoint struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Time after the start; absent = 0.
+	At *durationpb.Duration `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	// Rate in requests/s.
+	Rate          float64 `protobuf:"fixed64,2,opt,name=rate,proto3" json:"rate,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RatePoint) Reset() {
+	*x = RatePoint{}
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RatePoint) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RatePoint) ProtoMessage() {}
+
+func (x *RatePoint) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RatePoint.ProtoReflect.Descriptor instead.
+func (*RatePoint) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_traffic_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *RatePoint) GetAt() *durationpb.Duration {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *RatePoint) GetRate() float64 {
+	if x != nil {
+		return x.Rate
+	}
+	return 0
+}
+
+// RateFile is a CSV file with a header, a column t with seconds in ascending order, and
+// columns with rates in requests/s, each of which holds until the time of the next line. The
+// last one holds as long as the one before it, and then requests end. The file may be
+// compressed by gzip. Empty cells at the end of a column are beyond its end.
+type RateFile struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the file, relative to the folder of the file that names it.
+	File string `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
+	// Name of the column.
+	Column string `protobuf:"bytes,2,opt,name=column,proto3" json:"column,omitempty"`
+	// Time in the file that is the start; absent = that of its first line.
+	From          *durationpb.Duration `protobuf:"bytes,3,opt,name=from,proto3" json:"from,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RateFile) Reset() {
+	*x = RateFile{}
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RateFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RateFile) ProtoMessage() {}
+
+func (x *RateFile) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RateFile.ProtoReflect.Descriptor instead.
+func (*RateFile) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_traffic_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *RateFile) GetFile() string {
+	if x != nil {
+		return x.File
+	}
+	return ""
+}
+
+func (x *RateFile) GetColumn() string {
+	if x != nil {
+		return x.Column
+	}
+	return ""
+}
+
+func (x *RateFile) GetFrom() *durationpb.Duration {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+// FlashCrowd is many requests for a while: a factor of the rate that grows linearly from 1,
+// holds, and falls linearly to 1 again.
+type FlashCrowd struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When it begins, after the start; absent = 0.
+	At *durationpb.Duration `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	// How long it grows; absent = 0, it jumps.
+	Rise *durationpb.Duration `protobuf:"bytes,2,opt,name=rise,proto3" json:"rise,omitempty"`
+	// How long it holds; absent = 0.
+	Hold *durationpb.Duration `protobuf:"bytes,3,opt,name=hold,proto3" json:"hold,omitempty"`
+	// How long it falls; absent = 0, it ends at once.
+	Decay *durationpb.Duration `protobuf:"bytes,4,opt,name=decay,proto3" json:"decay,omitempty"`
+	// What the rate is multiplied by at the height; below 1, requests stay away.
+	Factor        float64 `protobuf:"fixed64,5,opt,name=factor,proto3" json:"factor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FlashCrowd) Reset() {
+	*x = FlashCrowd{}
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FlashCrowd) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FlashCrowd) ProtoMessage() {}
+
+func (x *FlashCrowd) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FlashCrowd.ProtoReflect.Descriptor instead.
+func (*FlashCrowd) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_traffic_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *FlashCrowd) GetAt() *durationpb.Duration {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *FlashCrowd) GetRise() *durationpb.Duration {
+	if x != nil {
+		return x.Rise
+	}
+	return nil
+}
+
+func (x *FlashCrowd) GetHold() *durationpb.Duration {
+	if x != nil {
+		return x.Hold
+	}
+	return nil
+}
+
+func (x *FlashCrowd) GetDecay() *durationpb.Duration {
+	if x != nil {
+		return x.Decay
+	}
+	return nil
+}
+
+func (x *FlashCrowd) GetFactor() float64 {
+	if x != nil {
+		return x.Factor
+	}
+	return 0
+}
+
+// TokenLengths is a distribution of numbers of tokens.
+type TokenLengths struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How lengths vary; absent = LOGNORMAL.
+	Distribution TokenLengths_Distribution `protobuf:"varint,1,opt,name=distribution,proto3,enum=poolwright.v1.TokenLengths_Distribution" json:"distribution,omitempty"`
+	// Mean in tokens, before min and max.
+	Mean float64 `protobuf:"fixed64,2,opt,name=mean,proto3" json:"mean,omitempty"`
+	// Squared coefficient of variation, before min and max; 0 = constant; absent = 1.
+	Scv *float64 `protobuf:"fixed64,3,opt,name=scv,proto3,oneof" json:"scv,omitempty"`
+	// Shorter ones become as long as this; absent = 0, and 1 for outputs.
+	Min int32 `protobuf:"varint,4,opt,name=min,proto3" json:"min,omitempty"`
+	// Longer ones become as short as this; absent = 10,000,000.
+	Max           *int32 `protobuf:"varint,5,opt,name=max,proto3,oneof" json:"max,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TokenLengths) Reset() {
+	*x = TokenLengths{}
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TokenLengths) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TokenLengths) ProtoMessage() {}
+
+func (x *TokenLengths) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TokenLengths.ProtoReflect.Descriptor instead.
+func (*TokenLengths) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_traffic_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *TokenLengths) GetDistribution() TokenLengths_Distribution {
+	if x != nil {
+		return x.Distribution
+	}
+	return TokenLengths_LOGNORMAL
+}
+
+func (x *TokenLengths) GetMean() float64 {
+	if x != nil {
+		return x.Mean
+	}
+	return 0
+}
+
+func (x *TokenLengths) GetScv() float64 {
+	if x != nil && x.Scv != nil {
+		return *x.Scv
+	}
+	return 0
+}
+
+func (x *TokenLengths) GetMin() int32 {
+	if x != nil {
+		return x.Min
+	}
+	return 0
+}
+
+func (x *TokenLengths) GetMax() int32 {
+	if x != nil && x.Max != nil {
+		return *x.Max
+	}
+	return 0
+}
+
+// LengthSample is requests whose lengths count, not their times.
+type LengthSample struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The trace. Of more than 100,000 requests, so many are chosen by chance.
+	Trace *TraceFile `protobuf:"bytes,1,opt,name=trace,proto3" json:"trace,omitempty"`
+	// Requests before this time of the trace are left out; absent = none.
+	From *durationpb.Duration `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
+	// Requests from this time of the trace on are left out; absent = none.
+	To            *durationpb.Duration `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LengthSample) Reset() {
+	*x = LengthSample{}
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LengthSample) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LengthSample) ProtoMessage() {}
+
+func (x *LengthSample) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LengthSample.ProtoReflect.Descriptor instead.
+func (*LengthSample) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_traffic_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *LengthSample) GetTrace() *TraceFile {
+	if x != nil {
+		return x.Trace
+	}
+	return nil
+}
+
+func (x *LengthSample) GetFrom() *durationpb.Duration {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *LengthSample) GetTo() *durationpb.Duration {
+	if x != nil {
+		return x.To
+	}
+	return nil
+}
+
+// PrefixGroups is groups of prompts that begin alike, as those of an application do.
+type PrefixGroups struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of groups.
+	Groups int32 `protobuf:"varint,1,opt,name=groups,proto3" json:"groups,omitempty"`
+	// Length of the prefix that the prompts of a group share, in tokens. A prompt that is not
+	// longer lies within it.
+	Tokens int32 `protobuf:"varint,2,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	// Share of the requests that belong to a group; absent = 1.
+	Share *float64 `protobuf:"fixed64,3,opt,name=share,proto3,oneof" json:"share,omitempty"`
+	// Exponent of Zipf's law, by which the first groups are more popular: the i-th is met in
+	// proportion to 1 / i^popularity. 0 = all alike.
+	Popularity    float64 `protobuf:"fixed64,4,opt,name=popularity,proto3" json:"popularity,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PrefixGroups) Reset() {
+	*x = PrefixGroups{}
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PrefixGroups) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PrefixGroups) ProtoMessage() {}
+
+func (x *PrefixGroups) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_traffic_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PrefixGroups.ProtoReflect.Descriptor instead.
+func (*PrefixGroups) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_traffic_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *PrefixGroups) GetGroups() int32 {
+	if x != nil {
+		return x.Groups
+	}
+	return 0
+}
+
+func (x *PrefixGroups) GetTokens() int32 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
+func (x *PrefixGroups) GetShare() float64 {
+	if x != nil && x.Share != nil {
+		return *x.Share
+	}
+	return 0
+}
+
+func (x *PrefixGroups) GetPopularity() float64 {
+	if x != nil {
+		return x.Popularity
+	}
+	return 0
+}
+
 var File_poolwright_v1_traffic_proto protoreflect.FileDescriptor
 
 const file_poolwright_v1_traffic_proto_rawDesc = "" +
 	"\n" +
-	"\x1bpoolwright/v1/traffic.proto\x12\rpoolwright.v1\x1a\x1bbuf/validate/validate.proto\".\n" +
+	"\x1bpoolwright/v1/traffic.proto\x12\rpoolwright.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\"m\n" +
 	"\aTraffic\x12#\n" +
-	"\bworkload\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\bworkloadBCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
+	"\bworkload\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\bworkload\x12=\n" +
+	"\x05parts\x18\x02 \x03(\v2\x1a.poolwright.v1.TrafficPartB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\x05parts\"\x8b\x04\n" +
+	"\vTrafficPart\x120\n" +
+	"\x05trace\x18\x01 \x01(\v2\x18.poolwright.v1.TraceFileH\x00R\x05trace\x12?\n" +
+	"\tgenerated\x18\x02 \x01(\v2\x1f.poolwright.v1.GeneratedTrafficH\x00R\tgenerated\x12>\n" +
+	"\x04from\x18\x03 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x05\b\x80\x8a\x8a\x0f2\x00R\x04from\x12:\n" +
+	"\x02to\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x05\b\x80\x8a\x8a\x0f*\x00R\x02to\x126\n" +
+	"\astretch\x18\x05 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A!\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\astretch\x88\x01\x01\x127\n" +
+	"\bresample\x18\x06 \x01(\v2\x19.poolwright.v1.ResamplingH\x01R\bresample\x12:\n" +
+	"\treplicate\x18\a \x01(\v2\x1a.poolwright.v1.ReplicationH\x01R\treplicate\x12:\n" +
+	"\x02at\x18\b \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x05\b\x80\xbd\xa3\x012\x00R\x02atB\x0f\n" +
+	"\x06origin\x12\x05\xbaH\x02\b\x01B\a\n" +
+	"\x05scaleB\n" +
+	"\n" +
+	"\b_stretch\"n\n" +
+	"\tTraceFile\x12\x1b\n" +
+	"\x04file\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x04file\x123\n" +
+	"\fblock_tokens\x18\x02 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x01H\x00R\vblockTokens\x88\x01\x01B\x0f\n" +
+	"\r_block_tokens\"\x88\x01\n" +
+	"\n" +
+	"Resampling\x12/\n" +
+	"\x06factor\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A!\x00\x00\x00\x00\x00\x00\x00\x00R\x06factor\x12I\n" +
+	"\x06window\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\x16\xbaH\x13\xc8\x01\x01\xaa\x01\r\"\x05\b\x80\xbd\xa3\x012\x04\x10\xc0\x84=R\x06window\"\x82\x01\n" +
+	"\vReplication\x12/\n" +
+	"\x06factor\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\x00\x00\x00\x00\x00\x00\xf0?R\x06factor\x12B\n" +
+	"\x06jitter\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x05\b\x80\xbd\xa3\x012\x00R\x06jitter\"\x92\x04\n" +
+	"\x10GeneratedTraffic\x124\n" +
+	"\x04rate\x18\x01 \x01(\v2\x18.poolwright.v1.RateCurveB\x06\xbaH\x03\xc8\x01\x01R\x04rate\x12K\n" +
+	"\aprocess\x18\x02 \x01(\x0e2'.poolwright.v1.GeneratedTraffic.ProcessB\b\xbaH\x05\x82\x01\x02\x10\x01R\aprocess\x12.\n" +
+	"\x03scv\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)-C\x1c\xeb\xe26\x1a?H\x00R\x03scv\x88\x01\x01\x12=\n" +
+	"\x06states\x18\x04 \x03(\v2\x1b.poolwright.v1.ArrivalStateB\b\xbaH\x05\x92\x01\x02\x10dR\x06states\x121\n" +
+	"\x05input\x18\x05 \x01(\v2\x1b.poolwright.v1.TokenLengthsR\x05input\x123\n" +
+	"\x06output\x18\x06 \x01(\v2\x1b.poolwright.v1.TokenLengthsR\x06output\x123\n" +
+	"\x06sample\x18\a \x01(\v2\x1b.poolwright.v1.LengthSampleR\x06sample\x127\n" +
+	"\bprefixes\x18\b \x01(\v2\x1b.poolwright.v1.PrefixGroupsR\bprefixes\".\n" +
+	"\aProcess\x12\v\n" +
+	"\aPOISSON\x10\x00\x12\t\n" +
+	"\x05GAMMA\x10\x01\x12\v\n" +
+	"\aWEIBULL\x10\x02B\x06\n" +
+	"\x04_scv\"\x8c\x01\n" +
+	"\fArrivalState\x12/\n" +
+	"\x06factor\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\x00\x00\x00\x00\x00\x00\x00\x00R\x06factor\x12K\n" +
+	"\asojourn\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\x16\xbaH\x13\xc8\x01\x01\xaa\x01\r\"\x05\b\x80\x8a\x8a\x0f2\x04\x10\xc0\x84=R\asojourn\"\x93\x04\n" +
+	"\tRateCurve\x125\n" +
+	"\bconstant\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\bconstant\x121\n" +
+	"\x05steps\x18\x02 \x01(\v2\x19.poolwright.v1.RatePointsH\x00R\x05steps\x123\n" +
+	"\x06linear\x18\x03 \x01(\v2\x19.poolwright.v1.RatePointsH\x00R\x06linear\x12-\n" +
+	"\x04file\x18\x04 \x01(\v2\x17.poolwright.v1.RateFileH\x00R\x04file\x124\n" +
+	"\x06factor\x18\x05 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00e\xcd\xcdA)\x00\x00\x00\x00\x00\x00\x00\x00H\x01R\x06factor\x88\x01\x01\x124\n" +
+	"\x05hours\x18\x06 \x03(\x01B\x1e\xbaH\x1b\x92\x01\x18\x10\x18\"\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\x00\x00\x00\x00\x00\x00\x00\x00R\x05hours\x122\n" +
+	"\x04days\x18\a \x03(\x01B\x1e\xbaH\x1b\x92\x01\x18\x10\a\"\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\x00\x00\x00\x00\x00\x00\x00\x00R\x04days\x12A\n" +
+	"\x06starts\x18\b \x01(\v2\x19.google.protobuf.DurationB\x0e\xbaH\v\xaa\x01\b\x1a\x04\b\x80\xf5$2\x00R\x06starts\x12;\n" +
+	"\x06crowds\x18\t \x03(\v2\x19.poolwright.v1.FlashCrowdB\b\xbaH\x05\x92\x01\x02\x10dR\x06crowdsB\r\n" +
+	"\x04base\x12\x05\xbaH\x02\b\x01B\t\n" +
+	"\a_factor\"K\n" +
+	"\n" +
+	"RatePoints\x12=\n" +
+	"\x06points\x18\x01 \x03(\v2\x18.poolwright.v1.RatePointB\v\xbaH\b\x92\x01\x05\b\x01\x10\x90NR\x06points\"t\n" +
+	"\tRatePoint\x12:\n" +
+	"\x02at\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x05\b\x80\x8a\x8a\x0f2\x00R\x02at\x12+\n" +
+	"\x04rate\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\x00\x00\x00\x00\x00\x00\x00\x00R\x04rate\"\x88\x01\n" +
+	"\bRateFile\x12\x1b\n" +
+	"\x04file\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x04file\x12\x1f\n" +
+	"\x06column\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x06column\x12>\n" +
+	"\x04from\x18\x03 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x05\b\x80\x8a\x8a\x0f2\x00R\x04from\"\xbb\x02\n" +
+	"\n" +
+	"FlashCrowd\x12:\n" +
+	"\x02at\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x05\b\x80\x8a\x8a\x0f2\x00R\x02at\x12>\n" +
+	"\x04rise\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x05\b\x80\x8a\x8a\x0f2\x00R\x04rise\x12>\n" +
+	"\x04hold\x18\x03 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x05\b\x80\x8a\x8a\x0f2\x00R\x04hold\x12@\n" +
+	"\x05decay\x18\x04 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x05\b\x80\x8a\x8a\x0f2\x00R\x05decay\x12/\n" +
+	"\x06factor\x18\x05 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\x00\x00\x00\x00\x00\x00\x00\x00R\x06factor\"\xc2\x02\n" +
+	"\fTokenLengths\x12V\n" +
+	"\fdistribution\x18\x01 \x01(\x0e2(.poolwright.v1.TokenLengths.DistributionB\b\xbaH\x05\x82\x01\x02\x10\x01R\fdistribution\x12+\n" +
+	"\x04mean\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\xd0\x12cA)\x00\x00\x00\x00\x00\x00\x00\x00R\x04mean\x12.\n" +
+	"\x03scv\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\x03scv\x88\x01\x01\x12\x1e\n" +
+	"\x03min\x18\x04 \x01(\x05B\f\xbaH\t\x1a\a\x18\x80\xad\xe2\x04(\x00R\x03min\x12#\n" +
+	"\x03max\x18\x05 \x01(\x05B\f\xbaH\t\x1a\a\x18\x80\xad\xe2\x04(\x01H\x01R\x03max\x88\x01\x01\"(\n" +
+	"\fDistribution\x12\r\n" +
+	"\tLOGNORMAL\x10\x00\x12\t\n" +
+	"\x05GAMMA\x10\x01B\x06\n" +
+	"\x04_scvB\x06\n" +
+	"\x04_max\"\xc2\x01\n" +
+	"\fLengthSample\x126\n" +
+	"\x05trace\x18\x01 \x01(\v2\x18.poolwright.v1.TraceFileB\x06\xbaH\x03\xc8\x01\x01R\x05trace\x12>\n" +
+	"\x04from\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x05\b\x80\x8a\x8a\x0f2\x00R\x04from\x12:\n" +
+	"\x02to\x18\x03 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x05\b\x80\x8a\x8a\x0f*\x00R\x02to\"\xcf\x01\n" +
+	"\fPrefixGroups\x12\"\n" +
+	"\x06groups\x18\x01 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\x90N(\x01R\x06groups\x12$\n" +
+	"\x06tokens\x18\x02 \x01(\x05B\f\xbaH\t\x1a\a\x18\x80\xad\xe2\x04(\x01R\x06tokens\x122\n" +
+	"\x05share\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\x05share\x88\x01\x01\x127\n" +
+	"\n" +
+	"popularity\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00$@)\x00\x00\x00\x00\x00\x00\x00\x00R\n" +
+	"popularityB\b\n" +
+	"\x06_shareBCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
 
 var (
 	file_poolwright_v1_traffic_proto_rawDescOnce sync.Once
@@ -88,16 +1447,68 @@ func file_poolwright_v1_traffic_proto_rawDescGZIP() []byte {
 	return file_poolwright_v1_traffic_proto_rawDescData
 }
 
-var file_poolwright_v1_traffic_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
+var file_poolwright_v1_traffic_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_poolwright_v1_traffic_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_poolwright_v1_traffic_proto_goTypes = []any{
-	(*Traffic)(nil), // 0: poolwright.v1.Traffic
+	(GeneratedTraffic_Process)(0),  // 0: poolwright.v1.GeneratedTraffic.Process
+	(TokenLengths_Distribution)(0), // 1: poolwright.v1.TokenLengths.Distribution
+	(*Traffic)(nil),                // 2: poolwright.v1.Traffic
+	(*TrafficPart)(nil),            // 3: poolwright.v1.TrafficPart
+	(*TraceFile)(nil),              // 4: poolwright.v1.TraceFile
+	(*Resampling)(nil),             // 5: poolwright.v1.Resampling
+	(*Replication)(nil),            // 6: poolwright.v1.Replication
+	(*GeneratedTraffic)(nil),       // 7: poolwright.v1.GeneratedTraffic
+	(*ArrivalState)(nil),           // 8: poolwright.v1.ArrivalState
+	(*RateCurve)(nil),              // 9: poolwright.v1.RateCurve
+	(*RatePoints)(nil),             // 10: poolwright.v1.RatePoints
+	(*RatePoint)(nil),              // 11: poolwright.v1.RatePoint
+	(*RateFile)(nil),               // 12: poolwright.v1.RateFile
+	(*FlashCrowd)(nil),             // 13: poolwright.v1.FlashCrowd
+	(*TokenLengths)(nil),           // 14: poolwright.v1.TokenLengths
+	(*LengthSample)(nil),           // 15: poolwright.v1.LengthSample
+	(*PrefixGroups)(nil),           // 16: poolwright.v1.PrefixGroups
+	(*durationpb.Duration)(nil),    // 17: google.protobuf.Duration
 }
 var file_poolwright_v1_traffic_proto_depIdxs = []int32{
-	0, // [0:0] is the sub-list for method output_type
-	0, // [0:0] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	3,  // 0: poolwright.v1.Traffic.parts:type_name -> poolwright.v1.TrafficPart
+	4,  // 1: poolwright.v1.TrafficPart.trace:type_name -> poolwright.v1.TraceFile
+	7,  // 2: poolwright.v1.TrafficPart.generated:type_name -> poolwright.v1.GeneratedTraffic
+	17, // 3: poolwright.v1.TrafficPart.from:type_name -> google.protobuf.Duration
+	17, // 4: poolwright.v1.TrafficPart.to:type_name -> google.protobuf.Duration
+	5,  // 5: poolwright.v1.TrafficPart.resample:type_name -> poolwright.v1.Resampling
+	6,  // 6: poolwright.v1.TrafficPart.replicate:type_name -> poolwright.v1.Replication
+	17, // 7: poolwright.v1.TrafficPart.at:type_name -> google.protobuf.Duration
+	17, // 8: poolwright.v1.Resampling.window:type_name -> google.protobuf.Duration
+	17, // 9: poolwright.v1.Replication.jitter:type_name -> google.protobuf.Duration
+	9,  // 10: poolwright.v1.GeneratedTraffic.rate:type_name -> poolwright.v1.RateCurve
+	0,  // 11: poolwright.v1.GeneratedTraffic.process:type_name -> poolwright.v1.GeneratedTraffic.Process
+	8,  // 12: poolwright.v1.GeneratedTraffic.states:type_name -> poolwright.v1.ArrivalState
+	14, // 13: poolwright.v1.GeneratedTraffic.input:type_name -> poolwright.v1.TokenLengths
+	14, // 14: poolwright.v1.GeneratedTraffic.output:type_name -> poolwright.v1.TokenLengths
+	15, // 15: poolwright.v1.GeneratedTraffic.sample:type_name -> poolwright.v1.LengthSample
+	16, // 16: poolwright.v1.GeneratedTraffic.prefixes:type_name -> poolwright.v1.PrefixGroups
+	17, // 17: poolwright.v1.ArrivalState.sojourn:type_name -> google.protobuf.Duration
+	10, // 18: poolwright.v1.RateCurve.steps:type_name -> poolwright.v1.RatePoints
+	10, // 19: poolwright.v1.RateCurve.linear:type_name -> poolwright.v1.RatePoints
+	12, // 20: poolwright.v1.RateCurve.file:type_name -> poolwright.v1.RateFile
+	17, // 21: poolwright.v1.RateCurve.starts:type_name -> google.protobuf.Duration
+	13, // 22: poolwright.v1.RateCurve.crowds:type_name -> poolwright.v1.FlashCrowd
+	11, // 23: poolwright.v1.RatePoints.points:type_name -> poolwright.v1.RatePoint
+	17, // 24: poolwright.v1.RatePoint.at:type_name -> google.protobuf.Duration
+	17, // 25: poolwright.v1.RateFile.from:type_name -> google.protobuf.Duration
+	17, // 26: poolwright.v1.FlashCrowd.at:type_name -> google.protobuf.Duration
+	17, // 27: poolwright.v1.FlashCrowd.rise:type_name -> google.protobuf.Duration
+	17, // 28: poolwright.v1.FlashCrowd.hold:type_name -> google.protobuf.Duration
+	17, // 29: poolwright.v1.FlashCrowd.decay:type_name -> google.protobuf.Duration
+	1,  // 30: poolwright.v1.TokenLengths.distribution:type_name -> poolwright.v1.TokenLengths.Distribution
+	4,  // 31: poolwright.v1.LengthSample.trace:type_name -> poolwright.v1.TraceFile
+	17, // 32: poolwright.v1.LengthSample.from:type_name -> google.protobuf.Duration
+	17, // 33: poolwright.v1.LengthSample.to:type_name -> google.protobuf.Duration
+	34, // [34:34] is the sub-list for method output_type
+	34, // [34:34] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_traffic_proto_init() }
@@ -105,18 +1516,35 @@ func file_poolwright_v1_traffic_proto_init() {
 	if File_poolwright_v1_traffic_proto != nil {
 		return
 	}
+	file_poolwright_v1_traffic_proto_msgTypes[1].OneofWrappers = []any{
+		(*TrafficPart_Trace)(nil),
+		(*TrafficPart_Generated)(nil),
+		(*TrafficPart_Resample)(nil),
+		(*TrafficPart_Replicate)(nil),
+	}
+	file_poolwright_v1_traffic_proto_msgTypes[2].OneofWrappers = []any{}
+	file_poolwright_v1_traffic_proto_msgTypes[5].OneofWrappers = []any{}
+	file_poolwright_v1_traffic_proto_msgTypes[7].OneofWrappers = []any{
+		(*RateCurve_Constant)(nil),
+		(*RateCurve_Steps)(nil),
+		(*RateCurve_Linear)(nil),
+		(*RateCurve_File)(nil),
+	}
+	file_poolwright_v1_traffic_proto_msgTypes[12].OneofWrappers = []any{}
+	file_poolwright_v1_traffic_proto_msgTypes[14].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_poolwright_v1_traffic_proto_rawDesc), len(file_poolwright_v1_traffic_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   1,
+			NumEnums:      2,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
 		GoTypes:           file_poolwright_v1_traffic_proto_goTypes,
 		DependencyIndexes: file_poolwright_v1_traffic_proto_depIdxs,
+		EnumInfos:         file_poolwright_v1_traffic_proto_enumTypes,
 		MessageInfos:      file_poolwright_v1_traffic_proto_msgTypes,
 	}.Build()
 	File_poolwright_v1_traffic_proto = out.File
