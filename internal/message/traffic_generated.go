@@ -6,7 +6,6 @@ import (
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/queueing"
-	simulated "github.com/poolwright/poolwright/simulation/replica"
 	"github.com/poolwright/poolwright/simulation/trace"
 )
 
@@ -18,9 +17,9 @@ var processes = map[poolwrightv1.GeneratedTraffic_Process]trace.Process{
 }
 
 // distributions are those of lengths by their names in messages.
-var distributions = map[poolwrightv1.TokenLengths_Distribution]simulated.Distribution{
-	poolwrightv1.TokenLengths_LOGNORMAL: simulated.LogNormal,
-	poolwrightv1.TokenLengths_GAMMA:     simulated.Gamma,
+var distributions = map[poolwrightv1.TokenLengths_Distribution]trace.Distribution{
+	poolwrightv1.TokenLengths_LOGNORMAL: trace.LogNormalLengths,
+	poolwrightv1.TokenLengths_GAMMA:     trace.GammaLengths,
 }
 
 // ofLoad is the requests that the load of a workload tells of, with lengths that vary as
@@ -80,6 +79,8 @@ func (x *trafficTranslation) process(m *poolwrightv1.GeneratedTraffic, path stri
 	case m.GetProcess() != poolwrightv1.GeneratedTraffic_POISSON && m.Scv == nil:
 		x.violations.add(path+".scv", "%s needs it", m.GetProcess())
 	}
+	x.checkLengths(m.GetInput(), 0, path+".input")
+	x.checkLengths(m.GetOutput(), 1, path+".output")
 	if m.GetSample() == nil {
 		return
 	}
@@ -88,6 +89,15 @@ func (x *trafficTranslation) process(m *poolwrightv1.GeneratedTraffic, path stri
 	}
 	if m.GetOutput() != nil {
 		x.violations.add(path+".output", "give either input and output, or a sample")
+	}
+}
+
+func (x *trafficTranslation) checkLengths(m *poolwrightv1.TokenLengths, least float64, path string) {
+	if m != nil && m.GetMean() < least {
+		x.violations.add(path+".mean", "it must be at least %g", least)
+	}
+	if m != nil && m.Max != nil && m.GetMax() < m.GetMin() {
+		x.violations.add(path+".max", "%d is less than min, which is %d", m.GetMax(), m.GetMin())
 	}
 }
 
@@ -102,8 +112,8 @@ func (x *trafficTranslation) generators(g trace.Generator, m *poolwrightv1.Gener
 	rate := g.Arrivals.Rate
 	for _, s := range shapes {
 		g.Arrivals.Rate = rate.Times(s.Share)
-		g.Input = x.lengths(m.GetInput(), s.Shape.InputTokens, s.Shape.InputSCV, 0, path+".input")
-		g.Output = x.lengths(m.GetOutput(), s.Shape.OutputTokens, s.Shape.OutputSCV, 1, path+".output")
+		g.Input = lengthsOr(m.GetInput(), s.Shape.InputTokens, s.Shape.InputSCV)
+		g.Output = lengthsOr(m.GetOutput(), s.Shape.OutputTokens, s.Shape.OutputSCV)
 		if ratio := s.Shape.PrefixHitRatio; m.GetPrefixes() == nil && ratio > 0 {
 			g.Prefixes = trace.Prefixes{Groups: 1, Ratio: ratio, Share: 1}
 		}
@@ -117,21 +127,18 @@ func (x *trafficTranslation) generators(g trace.Generator, m *poolwrightv1.Gener
 	return sources
 }
 
-// lengths are what the message says, or a load.
-func (x *trafficTranslation) lengths(m *poolwrightv1.TokenLengths, mean queueing.Tokens, scv float64, least int, path string) trace.Lengths {
+// lengthsOr are what the message says, or else those of a load.
+func lengthsOr(m *poolwrightv1.TokenLengths, mean queueing.Tokens, scv float64) trace.Lengths {
 	if m == nil {
-		return trace.Lengths{Distribution: simulated.LogNormal, Mean: float64(mean), SCV: scv}
+		return trace.Lengths{Distribution: trace.LogNormalLengths, Mean: float64(mean), SCV: scv}
 	}
-	l := trace.Lengths{
-		Distribution: distributions[m.GetDistribution()], Mean: m.GetMean(), SCV: orOne(m.Scv), Min: int(m.GetMin()), Max: int(m.GetMax()),
+	return trace.Lengths{
+		Distribution: distributions[m.GetDistribution()],
+		Mean:         m.GetMean(),
+		SCV:          orOne(m.Scv),
+		Min:          int(m.GetMin()),
+		Max:          int(m.GetMax()),
 	}
-	if m.GetMean() < float64(least) {
-		x.violations.add(path+".mean", "it must be at least %d", least)
-	}
-	if m.Max != nil && m.GetMax() < m.GetMin() {
-		x.violations.add(path+".max", "%d is less than min, which is %d", m.GetMax(), m.GetMin())
-	}
-	return l
 }
 
 // sample reads the lengths of a trace; empty after a violation.

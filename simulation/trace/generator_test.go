@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/poolwright/poolwright/simulation/replica"
 	"github.com/poolwright/poolwright/simulation/trace"
 )
 
@@ -20,7 +19,7 @@ func lengths(requests []trace.Request) (inputs, outputs []float64) {
 }
 
 func TestLengthsHaveTheirMoments(t *testing.T) {
-	for _, d := range []replica.Distribution{replica.Gamma, replica.LogNormal} {
+	for _, d := range []trace.Distribution{trace.GammaLengths, trace.LogNormalLengths} {
 		g := poisson(trace.Constant(1000))
 		g.Input.Distribution, g.Output.Distribution = d, d
 		inputs, outputs := lengths(until(t, generate(t, g), 1, 200))

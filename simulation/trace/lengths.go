@@ -13,9 +13,18 @@ import (
 // MaxTokens is the most tokens that a prompt or an output may have.
 const MaxTokens = 10_000_000
 
+// Distribution names a distribution of lengths.
+type Distribution = replica.Distribution
+
+// Those of lengths; gamma is the default.
+const (
+	GammaLengths     = replica.Gamma
+	LogNormalLengths = replica.LogNormal
+)
+
 // Lengths is a distribution of numbers of tokens.
 type Lengths struct {
-	Distribution replica.Distribution
+	Distribution Distribution
 	// Mean is ≥ 0, SCV the squared coefficient of variation, ≥ 0; 0 = all lengths are the
 	// mean. Both are those before Min and Max.
 	Mean, SCV float64
@@ -31,7 +40,7 @@ func (l Lengths) check(least int) error {
 	if !(l.SCV >= 0 && l.SCV <= maxLengthSCV) {
 		errs = append(errs, fmt.Errorf("scv %g is not in [0, %g]", l.SCV, float64(maxLengthSCV)))
 	}
-	if l.Distribution != replica.Gamma && l.Distribution != replica.LogNormal {
+	if l.Distribution != GammaLengths && l.Distribution != LogNormalLengths {
 		errs = append(errs, fmt.Errorf("there is no distribution %d", l.Distribution))
 	}
 	if high := l.max(); l.Min < 0 || high < 0 || l.Min > high || high > MaxTokens {

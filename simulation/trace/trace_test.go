@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/poolwright/poolwright/simulation/replica"
 	"github.com/poolwright/poolwright/simulation/trace"
 )
 
@@ -14,8 +13,8 @@ import (
 func poisson(rate trace.Curve) trace.Generator {
 	return trace.Generator{
 		Arrivals: trace.Arrivals{Rate: rate},
-		Input:    trace.Lengths{Distribution: replica.LogNormal, Mean: 1000, SCV: 1},
-		Output:   trace.Lengths{Distribution: replica.LogNormal, Mean: 250, SCV: 0.5},
+		Input:    trace.Lengths{Distribution: trace.LogNormalLengths, Mean: 1000, SCV: 1},
+		Output:   trace.Lengths{Distribution: trace.LogNormalLengths, Mean: 250, SCV: 0.5},
 	}
 }
 
