@@ -45,7 +45,7 @@ var layers = []layer{
 	{folder: "internal/plot"},
 	{folder: "internal/protodoc"},
 	{folder: "internal/instance", may: []string{"optimizer"}},
-	{folder: "internal/message", may: slices.Concat(pure, []string{"internal/document", "proto/poolwright/v1", "simulation", "simulation/study", "simulation/trace"})},
+	{folder: "internal/message", may: slices.Concat(pure, []string{"internal/document", "proto/poolwright/v1", "simulation", "simulation/autoscaler", "simulation/study", "simulation/trace"})},
 
 	// The loop, and what implements its interfaces.
 	{folder: "controller", may: pure},

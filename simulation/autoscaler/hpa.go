@@ -28,7 +28,16 @@ func DefaultHPA(m Metric) HPA {
 }
 
 // Name implements [Settings].
-func (s HPA) Name() string { return fmt.Sprintf("hpa %v %v", s.Metric, s.Target) }
+func (s HPA) Name() string {
+	name := fmt.Sprintf("hpa %v %v", s.Metric, s.Target)
+	if down := s.Policy.DownscaleStabilization; down != hpa.DefaultConfig().DownscaleStabilization {
+		name += " down " + brief(down)
+	}
+	if s.Policy.Behavior != nil {
+		name += " with behavior"
+	}
+	return name
+}
 
 // thousandths of a unit are what the controller counts in.
 const thousandths = 1000
@@ -76,7 +85,7 @@ func (s HPA) New(c *simulation.Cluster, _ Resources) (simulation.Autoscaler, err
 	if err != nil {
 		return nil, err
 	}
-	a := &hpaScaler{settings: s, deployments: d, prometheus: prometheus{deployments: d, keep: scrapeInterval}}
+	a := &hpaScaler{settings: s, deployments: d, prometheus: prometheus{deployments: d, keep: ScrapeInterval}}
 	for i := range d.least {
 		a.histories = append(a.histories, make([]hpa.History, len(d.least[i])))
 	}
@@ -129,7 +138,7 @@ func (a *hpaScaler) input(now time.Time, i, j int) hpa.Input {
 		in.Pods = append(in.Pods, podOf(name, &pod))
 		if sample, ok := scraped[pod.Number]; ok {
 			reading.Samples = append(reading.Samples, hpa.Sample{
-				Pod: name, Time: at, Window: scrapeInterval, Value: milli(value(a.settings.Metric, &sample)),
+				Pod: name, Time: at, Window: ScrapeInterval, Value: milli(value(a.settings.Metric, &sample)),
 			})
 		}
 	}

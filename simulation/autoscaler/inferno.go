@@ -29,7 +29,7 @@ func DefaultInferno() Inferno { return Inferno{Interval: time.Minute} }
 
 // Name implements [Settings].
 func (s Inferno) Name() string {
-	name := fmt.Sprintf("inferno greedy every %v", s.Interval)
+	name := "inferno greedy every " + brief(s.Interval)
 	if s.Greedy.Saturation != greedy.None {
 		name += " " + s.Greedy.Saturation.String()
 	}

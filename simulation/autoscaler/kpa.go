@@ -20,7 +20,13 @@ type KPA struct {
 func DefaultKPA() KPA { return KPA{knative.DefaultConfig()} }
 
 // Name implements [Settings].
-func (s KPA) Name() string { return fmt.Sprintf("kpa %v", s.Policy.Target) }
+func (s KPA) Name() string {
+	name := fmt.Sprintf("kpa %v", s.Policy.Target)
+	if window := s.Policy.StableWindow; window != knative.DefaultConfig().StableWindow {
+		name += " over " + brief(window)
+	}
+	return name
+}
 
 // Validate implements [Settings].
 func (s KPA) Validate() error { return s.Policy.Validate() }

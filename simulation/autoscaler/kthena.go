@@ -23,14 +23,18 @@ type Kthena struct {
 	Policy kthena.Config
 }
 
-// DefaultKthena follows waiting requests, as Kthena's guide does, with the defaults of its
-// webhook.
-func DefaultKthena() Kthena {
-	return Kthena{Metric: Queue, Target: kthenaTarget, Policy: kthena.DefaultConfig()}
+// DefaultKthena follows a metric with the defaults of Kthena's webhook: waiting requests at
+// the target of its guide, others at their default target.
+func DefaultKthena(m Metric) Kthena {
+	target := m.DefaultTarget()
+	if m == Queue {
+		target = kthenaQueue
+	}
+	return Kthena{Metric: m, Target: target, Policy: kthena.DefaultConfig()}
 }
 
-// kthenaTarget is that of the guide's examples.
-const kthenaTarget = 10
+// kthenaQueue is the target of the guide's examples, for kthena:num_requests_waiting.
+const kthenaQueue = 10
 
 // Name implements [Settings].
 func (s Kthena) Name() string { return fmt.Sprintf("kthena %v %v", s.Metric, s.Target) }
@@ -131,13 +135,17 @@ type KthenaHeterogeneous struct {
 }
 
 // DefaultKthenaHeterogeneous is DefaultKthena with the default rate.
-func DefaultKthenaHeterogeneous() KthenaHeterogeneous {
-	return KthenaHeterogeneous{DefaultKthena(), greedy.DefaultExpansionRate}
+func DefaultKthenaHeterogeneous(m Metric) KthenaHeterogeneous {
+	return KthenaHeterogeneous{DefaultKthena(m), greedy.DefaultExpansionRate}
 }
 
 // Name implements [Settings].
 func (s KthenaHeterogeneous) Name() string {
-	return fmt.Sprintf("kthena heterogeneous %v %v", s.Metric, s.Target)
+	name := fmt.Sprintf("kthena heterogeneous %v %v", s.Metric, s.Target)
+	if s.ExpansionRate != greedy.DefaultExpansionRate {
+		name += fmt.Sprintf(" at %d %%", s.ExpansionRate)
+	}
+	return name
 }
 
 // Validate implements [Settings].

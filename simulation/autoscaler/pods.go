@@ -145,10 +145,10 @@ func value(m Metric, pod *simulation.ReplicaStatus) float64 {
 }
 
 const (
-	// scrapeInterval is Prometheus' in the manifests of engines and of llm-d.
-	scrapeInterval = 15 * time.Second
+	// ScrapeInterval is that of Prometheus in the manifests of llm-d.
+	ScrapeInterval = 15 * time.Second
 	// scrapeAge is how old the newest scrape is when somebody decides.
-	scrapeAge = scrapeInterval / 2
+	scrapeAge = ScrapeInterval / 2
 )
 
 // prometheus remembers what pods reported.

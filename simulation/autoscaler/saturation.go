@@ -27,14 +27,14 @@ func DefaultSaturation() Saturation {
 
 // Name implements [Settings].
 func (s Saturation) Name() string {
-	return fmt.Sprintf("llm-d saturation %v/%v every %v", s.Policy.KVCacheThreshold, s.Policy.QueueLengthThreshold, s.Interval)
+	return fmt.Sprintf("llm-d saturation %v/%v every %s", s.Policy.KVCacheThreshold, s.Policy.QueueLengthThreshold, brief(s.Interval))
 }
 
 // Validate implements [Settings].
 func (s Saturation) Validate() error {
 	err := s.Policy.Validate()
-	if s.Interval <= 0 || s.Interval%scrapeInterval != 0 {
-		err = errors.Join(err, fmt.Errorf("autoscaler: interval: %v is not a multiple of %v", s.Interval, scrapeInterval))
+	if s.Interval <= 0 || s.Interval%ScrapeInterval != 0 {
+		err = errors.Join(err, fmt.Errorf("autoscaler: interval: %v is not a multiple of %v", s.Interval, ScrapeInterval))
 	}
 	return err
 }

@@ -2,6 +2,8 @@ package autoscaler
 
 import (
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/optimizer/lp"
@@ -37,12 +39,21 @@ func Kinds() []Settings {
 		Poolwright{},
 		DefaultHPA(Queue), DefaultHPA(KVUsage), DefaultHPA(Concurrency),
 		DefaultKPA(),
-		DefaultKthena(), DefaultKthenaHeterogeneous(),
+		DefaultKthena(Queue), DefaultKthenaHeterogeneous(Queue),
 		DefaultSaturation(),
 		DefaultInferno(),
 		Static{},
 		Clairvoyant{},
 	}
+}
+
+// brief writes whole minutes without seconds.
+func brief(d time.Duration) string {
+	text := d.String()
+	if whole, ok := strings.CutSuffix(text, "m0s"); ok {
+		return whole + "m"
+	}
+	return text
 }
 
 // Metric is what one replica reports.

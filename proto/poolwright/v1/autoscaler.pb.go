@@ -10,6 +10,7 @@ import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -22,16 +23,77 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Metric that a replica reports.
+type HpaAutoscaler_Metric int32
+
+const (
+	// Requests that wait.
+	HpaAutoscaler_QUEUE HpaAutoscaler_Metric = 0
+	// Share of the KV cache in use.
+	HpaAutoscaler_KV_USAGE HpaAutoscaler_Metric = 1
+	// Requests that run or wait.
+	HpaAutoscaler_CONCURRENCY HpaAutoscaler_Metric = 2
+)
+
+// Enum value maps for HpaAutoscaler_Metric.
+var (
+	HpaAutoscaler_Metric_name = map[int32]string{
+		0: "QUEUE",
+		1: "KV_USAGE",
+		2: "CONCURRENCY",
+	}
+	HpaAutoscaler_Metric_value = map[string]int32{
+		"QUEUE":       0,
+		"KV_USAGE":    1,
+		"CONCURRENCY": 2,
+	}
+)
+
+func (x HpaAutoscaler_Metric) Enum() *HpaAutoscaler_Metric {
+	p := new(HpaAutoscaler_Metric)
+	*p = x
+	return p
+}
+
+func (x HpaAutoscaler_Metric) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (HpaAutoscaler_Metric) Descriptor() protoreflect.EnumDescriptor {
+	return file_poolwright_v1_autoscaler_proto_enumTypes[0].Descriptor()
+}
+
+func (HpaAutoscaler_Metric) Type() protoreflect.EnumType {
+	return &file_poolwright_v1_autoscaler_proto_enumTypes[0]
+}
+
+func (x HpaAutoscaler_Metric) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use HpaAutoscaler_Metric.Descriptor instead.
+func (HpaAutoscaler_Metric) EnumDescriptor() ([]byte, []int) {
+	return file_poolwright_v1_autoscaler_proto_rawDescGZIP(), []int{2, 0}
+}
+
 // Autoscaler is what scales a simulated fleet.
 type Autoscaler struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in results; absent = that of the kind, with its setting.
+	// Name in results, unique; absent = that of the kind, with its setting.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// What decides.
 	//
 	// Types that are valid to be assigned to Kind:
 	//
 	//	*Autoscaler_Poolwright
+	//	*Autoscaler_Hpa
+	//	*Autoscaler_Kpa
+	//	*Autoscaler_Kthena
+	//	*Autoscaler_KthenaHeterogeneous
+	//	*Autoscaler_Saturation
+	//	*Autoscaler_Inferno
+	//	*Autoscaler_Static
+	//	*Autoscaler_Clairvoyant
 	Kind          isAutoscaler_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -90,6 +152,78 @@ func (x *Autoscaler) GetPoolwright() *PoolwrightAutoscaler {
 	return nil
 }
 
+func (x *Autoscaler) GetHpa() *HpaAutoscaler {
+	if x != nil {
+		if x, ok := x.Kind.(*Autoscaler_Hpa); ok {
+			return x.Hpa
+		}
+	}
+	return nil
+}
+
+func (x *Autoscaler) GetKpa() *KpaAutoscaler {
+	if x != nil {
+		if x, ok := x.Kind.(*Autoscaler_Kpa); ok {
+			return x.Kpa
+		}
+	}
+	return nil
+}
+
+func (x *Autoscaler) GetKthena() *KthenaAutoscaler {
+	if x != nil {
+		if x, ok := x.Kind.(*Autoscaler_Kthena); ok {
+			return x.Kthena
+		}
+	}
+	return nil
+}
+
+func (x *Autoscaler) GetKthenaHeterogeneous() *KthenaHeterogeneousAutoscaler {
+	if x != nil {
+		if x, ok := x.Kind.(*Autoscaler_KthenaHeterogeneous); ok {
+			return x.KthenaHeterogeneous
+		}
+	}
+	return nil
+}
+
+func (x *Autoscaler) GetSaturation() *SaturationAutoscaler {
+	if x != nil {
+		if x, ok := x.Kind.(*Autoscaler_Saturation); ok {
+			return x.Saturation
+		}
+	}
+	return nil
+}
+
+func (x *Autoscaler) GetInferno() *InfernoAutoscaler {
+	if x != nil {
+		if x, ok := x.Kind.(*Autoscaler_Inferno); ok {
+			return x.Inferno
+		}
+	}
+	return nil
+}
+
+func (x *Autoscaler) GetStatic() *StaticAutoscaler {
+	if x != nil {
+		if x, ok := x.Kind.(*Autoscaler_Static); ok {
+			return x.Static
+		}
+	}
+	return nil
+}
+
+func (x *Autoscaler) GetClairvoyant() *ClairvoyantAutoscaler {
+	if x != nil {
+		if x, ok := x.Kind.(*Autoscaler_Clairvoyant); ok {
+			return x.Clairvoyant
+		}
+	}
+	return nil
+}
+
 type isAutoscaler_Kind interface {
 	isAutoscaler_Kind()
 }
@@ -99,7 +233,63 @@ type Autoscaler_Poolwright struct {
 	Poolwright *PoolwrightAutoscaler `protobuf:"bytes,2,opt,name=poolwright,proto3,oneof"`
 }
 
+type Autoscaler_Hpa struct {
+	// A HorizontalPodAutoscaler for each variant.
+	Hpa *HpaAutoscaler `protobuf:"bytes,3,opt,name=hpa,proto3,oneof"`
+}
+
+type Autoscaler_Kpa struct {
+	// The Knative Pod Autoscaler for each variant.
+	Kpa *KpaAutoscaler `protobuf:"bytes,4,opt,name=kpa,proto3,oneof"`
+}
+
+type Autoscaler_Kthena struct {
+	// Kthena, with a homogeneous target for each variant.
+	Kthena *KthenaAutoscaler `protobuf:"bytes,5,opt,name=kthena,proto3,oneof"`
+}
+
+type Autoscaler_KthenaHeterogeneous struct {
+	// Kthena, with the variants of each workload as a heterogeneous target.
+	KthenaHeterogeneous *KthenaHeterogeneousAutoscaler `protobuf:"bytes,6,opt,name=kthena_heterogeneous,json=kthenaHeterogeneous,proto3,oneof"`
+}
+
+type Autoscaler_Saturation struct {
+	// The saturation analyzer of llm-d's workload-variant-autoscaler.
+	Saturation *SaturationAutoscaler `protobuf:"bytes,7,opt,name=saturation,proto3,oneof"`
+}
+
+type Autoscaler_Inferno struct {
+	// The greedy optimizer of the inferno family on mean latencies.
+	Inferno *InfernoAutoscaler `protobuf:"bytes,8,opt,name=inferno,proto3,oneof"`
+}
+
+type Autoscaler_Static struct {
+	// The same replicas all the time, enough for the peak of the trace.
+	Static *StaticAutoscaler `protobuf:"bytes,9,opt,name=static,proto3,oneof"`
+}
+
+type Autoscaler_Clairvoyant struct {
+	// Who knows the rate of every window, and starts replicas in time.
+	Clairvoyant *ClairvoyantAutoscaler `protobuf:"bytes,10,opt,name=clairvoyant,proto3,oneof"`
+}
+
 func (*Autoscaler_Poolwright) isAutoscaler_Kind() {}
+
+func (*Autoscaler_Hpa) isAutoscaler_Kind() {}
+
+func (*Autoscaler_Kpa) isAutoscaler_Kind() {}
+
+func (*Autoscaler_Kthena) isAutoscaler_Kind() {}
+
+func (*Autoscaler_KthenaHeterogeneous) isAutoscaler_Kind() {}
+
+func (*Autoscaler_Saturation) isAutoscaler_Kind() {}
+
+func (*Autoscaler_Inferno) isAutoscaler_Kind() {}
+
+func (*Autoscaler_Static) isAutoscaler_Kind() {}
+
+func (*Autoscaler_Clairvoyant) isAutoscaler_Kind() {}
 
 // PoolwrightAutoscaler is the loop of `poolwright serve`, as the fleet's control says.
 type PoolwrightAutoscaler struct {
@@ -138,19 +328,556 @@ func (*PoolwrightAutoscaler) Descriptor() ([]byte, []int) {
 	return file_poolwright_v1_autoscaler_proto_rawDescGZIP(), []int{1}
 }
 
+// HpaAutoscaler follows the mean of a metric over the pods of a variant (type Pods,
+// averageValue), every 15 s, on metrics that are 7.5 s old. Replicas are from 1, or minReplicas, to
+// maxReplicas of the variant, or what its pools hold.
+type HpaAutoscaler struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Metric; absent = QUEUE.
+	Metric HpaAutoscaler_Metric `protobuf:"varint,1,opt,name=metric,proto3,enum=poolwright.v1.HpaAutoscaler_Metric" json:"metric,omitempty"`
+	// Value of the metric per replica; absent = 5 requests, a share of 0.8, 100 requests.
+	Target *float64 `protobuf:"fixed64,2,opt,name=target,proto3,oneof" json:"target,omitempty"`
+	// How fast replicas change; absent = the controller's own limits.
+	Policy        *HpaPolicy `protobuf:"bytes,3,opt,name=policy,proto3" json:"policy,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HpaAutoscaler) Reset() {
+	*x = HpaAutoscaler{}
+	mi := &file_poolwright_v1_autoscaler_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HpaAutoscaler) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HpaAutoscaler) ProtoMessage() {}
+
+func (x *HpaAutoscaler) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_autoscaler_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HpaAutoscaler.ProtoReflect.Descriptor instead.
+func (*HpaAutoscaler) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_autoscaler_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *HpaAutoscaler) GetMetric() HpaAutoscaler_Metric {
+	if x != nil {
+		return x.Metric
+	}
+	return HpaAutoscaler_QUEUE
+}
+
+func (x *HpaAutoscaler) GetTarget() float64 {
+	if x != nil && x.Target != nil {
+		return *x.Target
+	}
+	return 0
+}
+
+func (x *HpaAutoscaler) GetPolicy() *HpaPolicy {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
+// KpaAutoscaler follows the requests that run or wait in the replicas of a variant, every 2 s.
+// Replicas are bound as for HpaAutoscaler.
+type KpaAutoscaler struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Requests per replica; absent = 70, which is 70 % of Knative's default of 100.
+	Target *float64 `protobuf:"fixed64,1,opt,name=target,proto3,oneof" json:"target,omitempty"`
+	// Windows and rates; absent = Knative's defaults.
+	Policy        *KnativePolicy `protobuf:"bytes,2,opt,name=policy,proto3" json:"policy,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KpaAutoscaler) Reset() {
+	*x = KpaAutoscaler{}
+	mi := &file_poolwright_v1_autoscaler_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KpaAutoscaler) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KpaAutoscaler) ProtoMessage() {}
+
+func (x *KpaAutoscaler) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_autoscaler_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KpaAutoscaler.ProtoReflect.Descriptor instead.
+func (*KpaAutoscaler) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_autoscaler_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *KpaAutoscaler) GetTarget() float64 {
+	if x != nil && x.Target != nil {
+		return *x.Target
+	}
+	return 0
+}
+
+func (x *KpaAutoscaler) GetPolicy() *KnativePolicy {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
+// KthenaAutoscaler follows the sum of a metric over the replicas of a variant, every 15 s.
+// Replicas are bound as for HpaAutoscaler.
+type KthenaAutoscaler struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Metric; absent = QUEUE.
+	Metric HpaAutoscaler_Metric `protobuf:"varint,1,opt,name=metric,proto3,enum=poolwright.v1.HpaAutoscaler_Metric" json:"metric,omitempty"`
+	// Value of the metric per replica; absent = 10 requests that wait, a share of 0.8, 100 requests.
+	Target *float64 `protobuf:"fixed64,2,opt,name=target,proto3,oneof" json:"target,omitempty"`
+	// How fast replicas change; absent = the defaults of Kthena's webhook.
+	Policy        *KthenaPolicy `protobuf:"bytes,3,opt,name=policy,proto3" json:"policy,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KthenaAutoscaler) Reset() {
+	*x = KthenaAutoscaler{}
+	mi := &file_poolwright_v1_autoscaler_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KthenaAutoscaler) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KthenaAutoscaler) ProtoMessage() {}
+
+func (x *KthenaAutoscaler) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_autoscaler_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KthenaAutoscaler.ProtoReflect.Descriptor instead.
+func (*KthenaAutoscaler) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_autoscaler_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *KthenaAutoscaler) GetMetric() HpaAutoscaler_Metric {
+	if x != nil {
+		return x.Metric
+	}
+	return HpaAutoscaler_QUEUE
+}
+
+func (x *KthenaAutoscaler) GetTarget() float64 {
+	if x != nil && x.Target != nil {
+		return *x.Target
+	}
+	return 0
+}
+
+func (x *KthenaAutoscaler) GetPolicy() *KthenaPolicy {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
+// KthenaHeterogeneousAutoscaler finds a number of replicas from the sum of a metric over all
+// variants of a workload, every 15 s, and shares it out in batches in the order of their cost.
+type KthenaHeterogeneousAutoscaler struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Metric; absent = QUEUE.
+	Metric HpaAutoscaler_Metric `protobuf:"varint,1,opt,name=metric,proto3,enum=poolwright.v1.HpaAutoscaler_Metric" json:"metric,omitempty"`
+	// Value of the metric per replica; absent = 10 requests that wait, a share of 0.8, 100 requests.
+	Target *float64 `protobuf:"fixed64,2,opt,name=target,proto3,oneof" json:"target,omitempty"`
+	// How fast replicas change; absent = the defaults of Kthena's webhook.
+	Policy *KthenaPolicy `protobuf:"bytes,3,opt,name=policy,proto3" json:"policy,omitempty"`
+	// By how much batches grow, in percent; absent = 200.
+	CostExpansionRatePercent *int32 `protobuf:"varint,4,opt,name=cost_expansion_rate_percent,json=costExpansionRatePercent,proto3,oneof" json:"cost_expansion_rate_percent,omitempty"`
+	unknownFields            protoimpl.UnknownFields
+	sizeCache                protoimpl.SizeCache
+}
+
+func (x *KthenaHeterogeneousAutoscaler) Reset() {
+	*x = KthenaHeterogeneousAutoscaler{}
+	mi := &file_poolwright_v1_autoscaler_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KthenaHeterogeneousAutoscaler) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KthenaHeterogeneousAutoscaler) ProtoMessage() {}
+
+func (x *KthenaHeterogeneousAutoscaler) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_autoscaler_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KthenaHeterogeneousAutoscaler.ProtoReflect.Descriptor instead.
+func (*KthenaHeterogeneousAutoscaler) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_autoscaler_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *KthenaHeterogeneousAutoscaler) GetMetric() HpaAutoscaler_Metric {
+	if x != nil {
+		return x.Metric
+	}
+	return HpaAutoscaler_QUEUE
+}
+
+func (x *KthenaHeterogeneousAutoscaler) GetTarget() float64 {
+	if x != nil && x.Target != nil {
+		return *x.Target
+	}
+	return 0
+}
+
+func (x *KthenaHeterogeneousAutoscaler) GetPolicy() *KthenaPolicy {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
+func (x *KthenaHeterogeneousAutoscaler) GetCostExpansionRatePercent() int32 {
+	if x != nil && x.CostExpansionRatePercent != nil {
+		return *x.CostExpansionRatePercent
+	}
+	return 0
+}
+
+// SaturationAutoscaler adds a replica of the cheapest variant of a workload where replicas that
+// are not saturated have too little to spare on average, and takes one of the dearest where
+// one fewer would have enough.
+type SaturationAutoscaler struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// KV usage from which on a replica is saturated, in (0, 1]; absent = 0.8.
+	KvCacheThreshold *float64 `protobuf:"fixed64,1,opt,name=kv_cache_threshold,json=kvCacheThreshold,proto3,oneof" json:"kv_cache_threshold,omitempty"`
+	// Waiting requests from which on a replica is saturated, > 0; absent = 5.
+	QueueLengthThreshold *float64 `protobuf:"fixed64,2,opt,name=queue_length_threshold,json=queueLengthThreshold,proto3,oneof" json:"queue_length_threshold,omitempty"`
+	// KV usage below the threshold that must be to spare, up to the threshold; absent = 0.1.
+	KvSpareTrigger *float64 `protobuf:"fixed64,3,opt,name=kv_spare_trigger,json=kvSpareTrigger,proto3,oneof" json:"kv_spare_trigger,omitempty"`
+	// Waiting requests below the threshold that must be to spare, up to it; absent = 3.
+	QueueSpareTrigger *float64 `protobuf:"fixed64,4,opt,name=queue_spare_trigger,json=queueSpareTrigger,proto3,oneof" json:"queue_spare_trigger,omitempty"`
+	// Time between decisions, a multiple of 15 s; absent = 1m.
+	Interval      *durationpb.Duration `protobuf:"bytes,5,opt,name=interval,proto3" json:"interval,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SaturationAutoscaler) Reset() {
+	*x = SaturationAutoscaler{}
+	mi := &file_poolwright_v1_autoscaler_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SaturationAutoscaler) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SaturationAutoscaler) ProtoMessage() {}
+
+func (x *SaturationAutoscaler) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_autoscaler_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SaturationAutoscaler.ProtoReflect.Descriptor instead.
+func (*SaturationAutoscaler) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_autoscaler_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *SaturationAutoscaler) GetKvCacheThreshold() float64 {
+	if x != nil && x.KvCacheThreshold != nil {
+		return *x.KvCacheThreshold
+	}
+	return 0
+}
+
+func (x *SaturationAutoscaler) GetQueueLengthThreshold() float64 {
+	if x != nil && x.QueueLengthThreshold != nil {
+		return *x.QueueLengthThreshold
+	}
+	return 0
+}
+
+func (x *SaturationAutoscaler) GetKvSpareTrigger() float64 {
+	if x != nil && x.KvSpareTrigger != nil {
+		return *x.KvSpareTrigger
+	}
+	return 0
+}
+
+func (x *SaturationAutoscaler) GetQueueSpareTrigger() float64 {
+	if x != nil && x.QueueSpareTrigger != nil {
+		return *x.QueueSpareTrigger
+	}
+	return 0
+}
+
+func (x *SaturationAutoscaler) GetInterval() *durationpb.Duration {
+	if x != nil {
+		return x.Interval
+	}
+	return nil
+}
+
+// InfernoAutoscaler plans the fleet for the mean rates since its last decision, with the limits
+// of the SLO as means, by the queueing model and the greedy of the inferno family.
+type InfernoAutoscaler struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Time between decisions, from a second to an hour; absent = 1m.
+	Interval *durationpb.Duration `protobuf:"bytes,1,opt,name=interval,proto3" json:"interval,omitempty"`
+	// What workloads get that cannot be served in full; absent = NONE.
+	SaturationPolicy Objective_SaturationPolicy `protobuf:"varint,2,opt,name=saturation_policy,json=saturationPolicy,proto3,enum=poolwright.v1.Objective_SaturationPolicy" json:"saturation_policy,omitempty"`
+	// Give the rest out after all priorities had their turn, and not after each.
+	DelayedBestEffort bool `protobuf:"varint,3,opt,name=delayed_best_effort,json=delayedBestEffort,proto3" json:"delayed_best_effort,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *InfernoAutoscaler) Reset() {
+	*x = InfernoAutoscaler{}
+	mi := &file_poolwright_v1_autoscaler_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InfernoAutoscaler) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InfernoAutoscaler) ProtoMessage() {}
+
+func (x *InfernoAutoscaler) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_autoscaler_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InfernoAutoscaler.ProtoReflect.Descriptor instead.
+func (*InfernoAutoscaler) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_autoscaler_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *InfernoAutoscaler) GetInterval() *durationpb.Duration {
+	if x != nil {
+		return x.Interval
+	}
+	return nil
+}
+
+func (x *InfernoAutoscaler) GetSaturationPolicy() Objective_SaturationPolicy {
+	if x != nil {
+		return x.SaturationPolicy
+	}
+	return Objective_NONE
+}
+
+func (x *InfernoAutoscaler) GetDelayedBestEffort() bool {
+	if x != nil {
+		return x.DelayedBestEffort
+	}
+	return false
+}
+
+// StaticAutoscaler keeps the replicas that serve the highest rate that each workload has in
+// any window of its trace.
+type StaticAutoscaler struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StaticAutoscaler) Reset() {
+	*x = StaticAutoscaler{}
+	mi := &file_poolwright_v1_autoscaler_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StaticAutoscaler) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StaticAutoscaler) ProtoMessage() {}
+
+func (x *StaticAutoscaler) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_autoscaler_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StaticAutoscaler.ProtoReflect.Descriptor instead.
+func (*StaticAutoscaler) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_autoscaler_proto_rawDescGZIP(), []int{8}
+}
+
+// ClairvoyantAutoscaler follows the cheapest schedule for the rates of the trace's windows.
+type ClairvoyantAutoscaler struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClairvoyantAutoscaler) Reset() {
+	*x = ClairvoyantAutoscaler{}
+	mi := &file_poolwright_v1_autoscaler_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClairvoyantAutoscaler) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClairvoyantAutoscaler) ProtoMessage() {}
+
+func (x *ClairvoyantAutoscaler) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_autoscaler_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClairvoyantAutoscaler.ProtoReflect.Descriptor instead.
+func (*ClairvoyantAutoscaler) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_autoscaler_proto_rawDescGZIP(), []int{9}
+}
+
 var File_poolwright_v1_autoscaler_proto protoreflect.FileDescriptor
 
 const file_poolwright_v1_autoscaler_proto_rawDesc = "" +
 	"\n" +
-	"\x1epoolwright/v1/autoscaler.proto\x12\rpoolwright.v1\x1a\x1bbuf/validate/validate.proto\"\x7f\n" +
+	"\x1epoolwright/v1/autoscaler.proto\x12\rpoolwright.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x19poolwright/v1/fleet.proto\"\x8b\x05\n" +
 	"\n" +
 	"Autoscaler\x12\x1b\n" +
 	"\x04name\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18dR\x04name\x12E\n" +
 	"\n" +
 	"poolwright\x18\x02 \x01(\v2#.poolwright.v1.PoolwrightAutoscalerH\x00R\n" +
-	"poolwrightB\r\n" +
+	"poolwright\x120\n" +
+	"\x03hpa\x18\x03 \x01(\v2\x1c.poolwright.v1.HpaAutoscalerH\x00R\x03hpa\x120\n" +
+	"\x03kpa\x18\x04 \x01(\v2\x1c.poolwright.v1.KpaAutoscalerH\x00R\x03kpa\x129\n" +
+	"\x06kthena\x18\x05 \x01(\v2\x1f.poolwright.v1.KthenaAutoscalerH\x00R\x06kthena\x12a\n" +
+	"\x14kthena_heterogeneous\x18\x06 \x01(\v2,.poolwright.v1.KthenaHeterogeneousAutoscalerH\x00R\x13kthenaHeterogeneous\x12E\n" +
+	"\n" +
+	"saturation\x18\a \x01(\v2#.poolwright.v1.SaturationAutoscalerH\x00R\n" +
+	"saturation\x12<\n" +
+	"\ainferno\x18\b \x01(\v2 .poolwright.v1.InfernoAutoscalerH\x00R\ainferno\x129\n" +
+	"\x06static\x18\t \x01(\v2\x1f.poolwright.v1.StaticAutoscalerH\x00R\x06static\x12H\n" +
+	"\vclairvoyant\x18\n" +
+	" \x01(\v2$.poolwright.v1.ClairvoyantAutoscalerH\x00R\vclairvoyantB\r\n" +
 	"\x04kind\x12\x05\xbaH\x02\b\x01\"\x16\n" +
-	"\x14PoolwrightAutoscalerBCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
+	"\x14PoolwrightAutoscaler\"\xfd\x01\n" +
+	"\rHpaAutoscaler\x12E\n" +
+	"\x06metric\x18\x01 \x01(\x0e2#.poolwright.v1.HpaAutoscaler.MetricB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06metric\x124\n" +
+	"\x06target\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\xfc\xa9\xf1\xd2MbP?H\x00R\x06target\x88\x01\x01\x120\n" +
+	"\x06policy\x18\x03 \x01(\v2\x18.poolwright.v1.HpaPolicyR\x06policy\"2\n" +
+	"\x06Metric\x12\t\n" +
+	"\x05QUEUE\x10\x00\x12\f\n" +
+	"\bKV_USAGE\x10\x01\x12\x0f\n" +
+	"\vCONCURRENCY\x10\x02B\t\n" +
+	"\a_target\"\x86\x01\n" +
+	"\rKpaAutoscaler\x124\n" +
+	"\x06target\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A){\x14\xaeG\xe1z\x84?H\x00R\x06target\x88\x01\x01\x124\n" +
+	"\x06policy\x18\x02 \x01(\v2\x1c.poolwright.v1.KnativePolicyR\x06policyB\t\n" +
+	"\a_target\"\xcf\x01\n" +
+	"\x10KthenaAutoscaler\x12E\n" +
+	"\x06metric\x18\x01 \x01(\x0e2#.poolwright.v1.HpaAutoscaler.MetricB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06metric\x124\n" +
+	"\x06target\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\xfc\xa9\xf1\xd2MbP?H\x00R\x06target\x88\x01\x01\x123\n" +
+	"\x06policy\x18\x03 \x01(\v2\x1b.poolwright.v1.KthenaPolicyR\x06policyB\t\n" +
+	"\a_target\"\xc9\x02\n" +
+	"\x1dKthenaHeterogeneousAutoscaler\x12E\n" +
+	"\x06metric\x18\x01 \x01(\x0e2#.poolwright.v1.HpaAutoscaler.MetricB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06metric\x124\n" +
+	"\x06target\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\xfc\xa9\xf1\xd2MbP?H\x00R\x06target\x88\x01\x01\x123\n" +
+	"\x06policy\x18\x03 \x01(\v2\x1b.poolwright.v1.KthenaPolicyR\x06policy\x12K\n" +
+	"\x1bcost_expansion_rate_percent\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00H\x01R\x18costExpansionRatePercent\x88\x01\x01B\t\n" +
+	"\a_targetB\x1e\n" +
+	"\x1c_cost_expansion_rate_percent\"\xf3\x03\n" +
+	"\x14SaturationAutoscaler\x12J\n" +
+	"\x12kv_cache_threshold\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\x10kvCacheThreshold\x88\x01\x01\x12R\n" +
+	"\x16queue_length_threshold\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A!\x00\x00\x00\x00\x00\x00\x00\x00H\x01R\x14queueLengthThreshold\x88\x01\x01\x12F\n" +
+	"\x10kv_spare_trigger\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\x0ekvSpareTrigger\x88\x01\x01\x12L\n" +
+	"\x13queue_spare_trigger\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\x00\x00\x00\x00\x00\x00\x00\x00H\x03R\x11queueSpareTrigger\x88\x01\x01\x12F\n" +
+	"\binterval\x18\x05 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x03\b\x90\x1c2\x02\b\x0fR\bintervalB\x15\n" +
+	"\x13_kv_cache_thresholdB\x19\n" +
+	"\x17_queue_length_thresholdB\x13\n" +
+	"\x11_kv_spare_triggerB\x16\n" +
+	"\x14_queue_spare_trigger\"\xed\x01\n" +
+	"\x11InfernoAutoscaler\x12F\n" +
+	"\binterval\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x0f\xbaH\f\xaa\x01\t\"\x03\b\x90\x1c2\x02\b\x01R\binterval\x12`\n" +
+	"\x11saturation_policy\x18\x02 \x01(\x0e2).poolwright.v1.Objective.SaturationPolicyB\b\xbaH\x05\x82\x01\x02\x10\x01R\x10saturationPolicy\x12.\n" +
+	"\x13delayed_best_effort\x18\x03 \x01(\bR\x11delayedBestEffort\"\x12\n" +
+	"\x10StaticAutoscaler\"\x17\n" +
+	"\x15ClairvoyantAutoscalerBCZAgithub.com/poolwright/poolwright/proto/poolwright/v1;poolwrightv1b\x06proto3"
 
 var (
 	file_poolwright_v1_autoscaler_proto_rawDescOnce sync.Once
@@ -164,18 +891,51 @@ func file_poolwright_v1_autoscaler_proto_rawDescGZIP() []byte {
 	return file_poolwright_v1_autoscaler_proto_rawDescData
 }
 
-var file_poolwright_v1_autoscaler_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_poolwright_v1_autoscaler_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_poolwright_v1_autoscaler_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_poolwright_v1_autoscaler_proto_goTypes = []any{
-	(*Autoscaler)(nil),           // 0: poolwright.v1.Autoscaler
-	(*PoolwrightAutoscaler)(nil), // 1: poolwright.v1.PoolwrightAutoscaler
+	(HpaAutoscaler_Metric)(0),             // 0: poolwright.v1.HpaAutoscaler.Metric
+	(*Autoscaler)(nil),                    // 1: poolwright.v1.Autoscaler
+	(*PoolwrightAutoscaler)(nil),          // 2: poolwright.v1.PoolwrightAutoscaler
+	(*HpaAutoscaler)(nil),                 // 3: poolwright.v1.HpaAutoscaler
+	(*KpaAutoscaler)(nil),                 // 4: poolwright.v1.KpaAutoscaler
+	(*KthenaAutoscaler)(nil),              // 5: poolwright.v1.KthenaAutoscaler
+	(*KthenaHeterogeneousAutoscaler)(nil), // 6: poolwright.v1.KthenaHeterogeneousAutoscaler
+	(*SaturationAutoscaler)(nil),          // 7: poolwright.v1.SaturationAutoscaler
+	(*InfernoAutoscaler)(nil),             // 8: poolwright.v1.InfernoAutoscaler
+	(*StaticAutoscaler)(nil),              // 9: poolwright.v1.StaticAutoscaler
+	(*ClairvoyantAutoscaler)(nil),         // 10: poolwright.v1.ClairvoyantAutoscaler
+	(*HpaPolicy)(nil),                     // 11: poolwright.v1.HpaPolicy
+	(*KnativePolicy)(nil),                 // 12: poolwright.v1.KnativePolicy
+	(*KthenaPolicy)(nil),                  // 13: poolwright.v1.KthenaPolicy
+	(*durationpb.Duration)(nil),           // 14: google.protobuf.Duration
+	(Objective_SaturationPolicy)(0),       // 15: poolwright.v1.Objective.SaturationPolicy
 }
 var file_poolwright_v1_autoscaler_proto_depIdxs = []int32{
-	1, // 0: poolwright.v1.Autoscaler.poolwright:type_name -> poolwright.v1.PoolwrightAutoscaler
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	2,  // 0: poolwright.v1.Autoscaler.poolwright:type_name -> poolwright.v1.PoolwrightAutoscaler
+	3,  // 1: poolwright.v1.Autoscaler.hpa:type_name -> poolwright.v1.HpaAutoscaler
+	4,  // 2: poolwright.v1.Autoscaler.kpa:type_name -> poolwright.v1.KpaAutoscaler
+	5,  // 3: poolwright.v1.Autoscaler.kthena:type_name -> poolwright.v1.KthenaAutoscaler
+	6,  // 4: poolwright.v1.Autoscaler.kthena_heterogeneous:type_name -> poolwright.v1.KthenaHeterogeneousAutoscaler
+	7,  // 5: poolwright.v1.Autoscaler.saturation:type_name -> poolwright.v1.SaturationAutoscaler
+	8,  // 6: poolwright.v1.Autoscaler.inferno:type_name -> poolwright.v1.InfernoAutoscaler
+	9,  // 7: poolwright.v1.Autoscaler.static:type_name -> poolwright.v1.StaticAutoscaler
+	10, // 8: poolwright.v1.Autoscaler.clairvoyant:type_name -> poolwright.v1.ClairvoyantAutoscaler
+	0,  // 9: poolwright.v1.HpaAutoscaler.metric:type_name -> poolwright.v1.HpaAutoscaler.Metric
+	11, // 10: poolwright.v1.HpaAutoscaler.policy:type_name -> poolwright.v1.HpaPolicy
+	12, // 11: poolwright.v1.KpaAutoscaler.policy:type_name -> poolwright.v1.KnativePolicy
+	0,  // 12: poolwright.v1.KthenaAutoscaler.metric:type_name -> poolwright.v1.HpaAutoscaler.Metric
+	13, // 13: poolwright.v1.KthenaAutoscaler.policy:type_name -> poolwright.v1.KthenaPolicy
+	0,  // 14: poolwright.v1.KthenaHeterogeneousAutoscaler.metric:type_name -> poolwright.v1.HpaAutoscaler.Metric
+	13, // 15: poolwright.v1.KthenaHeterogeneousAutoscaler.policy:type_name -> poolwright.v1.KthenaPolicy
+	14, // 16: poolwright.v1.SaturationAutoscaler.interval:type_name -> google.protobuf.Duration
+	14, // 17: poolwright.v1.InfernoAutoscaler.interval:type_name -> google.protobuf.Duration
+	15, // 18: poolwright.v1.InfernoAutoscaler.saturation_policy:type_name -> poolwright.v1.Objective.SaturationPolicy
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_autoscaler_proto_init() }
@@ -183,21 +943,36 @@ func file_poolwright_v1_autoscaler_proto_init() {
 	if File_poolwright_v1_autoscaler_proto != nil {
 		return
 	}
+	file_poolwright_v1_fleet_proto_init()
 	file_poolwright_v1_autoscaler_proto_msgTypes[0].OneofWrappers = []any{
 		(*Autoscaler_Poolwright)(nil),
+		(*Autoscaler_Hpa)(nil),
+		(*Autoscaler_Kpa)(nil),
+		(*Autoscaler_Kthena)(nil),
+		(*Autoscaler_KthenaHeterogeneous)(nil),
+		(*Autoscaler_Saturation)(nil),
+		(*Autoscaler_Inferno)(nil),
+		(*Autoscaler_Static)(nil),
+		(*Autoscaler_Clairvoyant)(nil),
 	}
+	file_poolwright_v1_autoscaler_proto_msgTypes[2].OneofWrappers = []any{}
+	file_poolwright_v1_autoscaler_proto_msgTypes[3].OneofWrappers = []any{}
+	file_poolwright_v1_autoscaler_proto_msgTypes[4].OneofWrappers = []any{}
+	file_poolwright_v1_autoscaler_proto_msgTypes[5].OneofWrappers = []any{}
+	file_poolwright_v1_autoscaler_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_poolwright_v1_autoscaler_proto_rawDesc), len(file_poolwright_v1_autoscaler_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   2,
+			NumEnums:      1,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
 		GoTypes:           file_poolwright_v1_autoscaler_proto_goTypes,
 		DependencyIndexes: file_poolwright_v1_autoscaler_proto_depIdxs,
+		EnumInfos:         file_poolwright_v1_autoscaler_proto_enumTypes,
 		MessageInfos:      file_poolwright_v1_autoscaler_proto_msgTypes,
 	}.Build()
 	File_poolwright_v1_autoscaler_proto = out.File
