@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/queueing"
 	"github.com/poolwright/poolwright/simulation/replica"
 )
 
@@ -14,8 +15,8 @@ func (c *Cluster) complete(s *server, done *replica.Completion) {
 	switch v.config.Role {
 	case optimizer.Prefill:
 		q.overhead = float64(done.Overhead)
-		transfer := v.config.Transfer
-		c.calendar.add(c.now+float64(transfer.Base)+float64(transfer.PerToken)*float64(q.input), promptArrives, i)
+		transfer := v.config.Transfer.Base + v.config.Transfer.PerToken*queueing.Seconds(q.input)
+		c.calendar.add(c.now+float64(transfer), promptArrives, i)
 		return
 	case optimizer.Whole:
 		q.overhead, q.firstToken = float64(done.Overhead), done.FirstToken
@@ -39,7 +40,7 @@ func (c *Cluster) receive(i int32) {
 // succeed ends a request that has all its tokens.
 func (c *Cluster) succeed(i int32, v *variant) {
 	q := c.requests.at(i)
-	r := Record{Variant: -1, TTFT: q.overhead + q.firstToken - q.arrival, E2E: q.overhead + c.now - q.arrival}
+	r := Record{Variant: -1, TTFT: q.overhead + (q.firstToken - q.arrival), E2E: q.overhead + (c.now - q.arrival)}
 	if v != nil {
 		r.Variant = v.index
 	}

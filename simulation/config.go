@@ -35,17 +35,18 @@ type Config struct {
 
 // Routing is how a request finds a replica among those of its workload that serve. What a
 // replica sustains is its capacity within the SLO, or where that is 0 its saturation, at
-// the shape that the workload declares.
+// the shape that the workload declares, or else 512 and 256 tokens.
 //
 // The shares of traffic that a plan of Poolwright gives to variants are not imposed on
-// any router. Loads that are equal for what replicas sustain come close to them.
+// any router. They are in proportion to what replicas sustain, and so is the traffic that
+// each of these routers gives them under load.
 type Routing int
 
 const (
-	// LeastLoaded is the replica with the fewest requests for what it sustains; of equals the
-	// one that has served longest.
+	// LeastLoaded is the replica with the fewest requests, relative to those that run on it at
+	// the rate that it sustains; of equals the one that has served longest.
 	LeastLoaded Routing = iota
-	// CapacityWeighted is a replica at random, in proportion to what replicas sustain.
+	// CapacityWeighted is a replica at random, in proportion to the rates that they sustain.
 	CapacityWeighted
 	// PrefixAware is the replica that holds most blocks of the prompt, unless it has more
 	// than twice the load of the least loaded one, and eight requests more than that;

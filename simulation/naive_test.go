@@ -35,7 +35,7 @@ type naive struct {
 
 type naiveVariant struct {
 	machine           queueing.Replica
-	capacity          float64
+	concurrency       float64
 	devices, replicas int
 	startup, price    float64
 }
@@ -120,7 +120,7 @@ func (n *naive) route(q naiveRequest) bool {
 			serving = append(serving, r)
 		}
 	}
-	load := func(r *naiveReplica) float64 { return float64(r.inside()) / n.variants[r.variant].capacity }
+	load := func(r *naiveReplica) float64 { return float64(r.inside()) / n.variants[r.variant].concurrency }
 	slices.SortStableFunc(serving, func(a, b *naiveReplica) int {
 		return cmp.Or(cmp.Compare(load(a), load(b)), cmp.Compare(a.ready, b.ready))
 	})
@@ -200,7 +200,7 @@ func (n *naive) iterate(arrivals map[int]trace.Request) {
 			q := arrivals[c.ID]
 			record := simulation.Record{
 				Arrival: q.At, Input: q.Input, Output: q.Output, Variant: r.variant,
-				TTFT: float64(c.Overhead) + c.FirstToken - q.At, E2E: float64(c.Overhead) + n.now - q.At,
+				TTFT: float64(c.Overhead) + (c.FirstToken - q.At), E2E: float64(c.Overhead) + (n.now - q.At),
 			}
 			if q.Output > 1 {
 				record.ITL = (n.now - c.FirstToken) / float64(q.Output-1)
@@ -308,12 +308,12 @@ func TestClusterIsAsTheNaiveOne(t *testing.T) {
 			require.NoError(t, err)
 			capacity, err := station.Capacity(fleet.Workloads[0].SLO)
 			require.NoError(t, err)
-			sustained := float64(capacity.Rate)
-			if sustained == 0 {
-				sustained = float64(station.SaturationRate())
+			rate := capacity.Rate
+			if rate == 0 {
+				rate = station.SaturationRate()
 			}
 			n.variants = append(n.variants, naiveVariant{
-				machine: *v.Replica, capacity: sustained, devices: v.DevicesPerReplica,
+				machine: *v.Replica, concurrency: station.Evaluate(rate).Running, devices: v.DevicesPerReplica,
 				replicas: v.CurrentReplicas, startup: v.Startup.Seconds(), price: float64(v.DevicesPerReplica),
 			})
 		}

@@ -110,7 +110,7 @@ func holder(l *line, r *request) *server {
 			best, most = s, n
 		}
 	}
-	if l.loads[best.place] > busierFactor*l.loads[idle.place]+busierRequests/best.variant.capacity {
+	if l.loads[best.place] > busierFactor*l.loads[idle.place]+busierRequests/best.variant.concurrency {
 		return idle
 	}
 	return best

@@ -75,8 +75,9 @@ type variant struct {
 	// one request after the other.
 	machine  queueing.Replica
 	declared bool
-	// capacity is what one sustains, for routers, in requests/s.
-	capacity float64
+	// capacity and concurrency are what one sustains, for routers: requests/s, and requests
+	// that run then.
+	capacity, concurrency float64
 	// takes is where its replicas take requests from.
 	takes *line
 	pools []*pool
@@ -102,8 +103,9 @@ const (
 	usualOutput = 256
 )
 
-// sustained is what a replica sustains in the phase that it serves, in requests/s.
-func sustained(machine queueing.Replica, role optimizer.Phase, w *planner.Workload) (float64, error) {
+// sustained is what a replica sustains in the phase that it serves: a rate in requests/s, and
+// the requests that run then on the mean.
+func sustained(machine queueing.Replica, role optimizer.Phase, w *planner.Workload) (rate, running float64, err error) {
 	shape, slo := w.Shape, w.SLO
 	if shape.OutputTokens < 1 {
 		shape.InputTokens, shape.OutputTokens = usualInput, usualOutput
@@ -116,26 +118,28 @@ func sustained(machine queueing.Replica, role optimizer.Phase, w *planner.Worklo
 	}
 	station, err := queueing.NewStation(machine, shape)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	capacity, err := station.Capacity(slo)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	if capacity.Feasible && capacity.Rate > 0 {
-		return float64(capacity.Rate), nil
+	rate = float64(capacity.Rate)
+	if rate == 0 {
+		rate = float64(station.SaturationRate())
 	}
-	if saturation := float64(station.SaturationRate()); saturation > 0 && !math.IsInf(saturation, 1) {
-		return saturation, nil
+	running = station.Evaluate(queueing.Rate(rate)).Running
+	if !(rate > 0 && running > 0) || math.IsInf(rate, 1) {
+		return 1, 1, nil // it is the same to all where nothing is sustained, or anything
 	}
-	return 1, nil
+	return rate, running, nil
 }
 
 // line is the replicas that take requests of a workload for a phase, and the requests for
 // which none has a place.
 type line struct {
-	// servers serve, in the order in which they began to. loads are their requests for what
-	// they sustain, +Inf where one had no place for a request; side by side, as they are
+	// servers serve, in the order in which they began to. loads are their requests by those
+	// that they sustain, +Inf where one had no place for a request; side by side, as they are
 	// compared for every request.
 	servers []*server
 	loads   []float64
@@ -152,7 +156,7 @@ type line struct {
 
 // reload notes what a server has to do.
 func (l *line) reload(s *server) {
-	l.loads[s.place] = float64(s.inside()) / s.variant.capacity
+	l.loads[s.place] = float64(s.inside()) / s.variant.concurrency
 }
 
 // full tells whether a server has had no place for a request since its last iteration.
