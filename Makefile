@@ -195,6 +195,10 @@ accuracy: ## measure the model's accuracy; fails when a target is missed; writes
 bench-forecast: ## measure predictions of demand; fails when a target is missed; writes docs/forecast-accuracy.md where DATA (../shared/data) exists
 	go -C benchmarks run ./forecast -data "$(abspath $(DATA))" -docs ../docs
 
+.PHONY: bench-hindsight
+bench-hindsight: ## compute bounds in hindsight on arrivals of DATA (../shared/data); fails when one is not that of the data
+	go -C benchmarks run ./hindsight -data "$(abspath $(DATA))"
+
 # Packages with tests that need a control plane. Their processes want the machine for
 # themselves.
 E2E_PACKAGES = $(sort $(dir $(shell git grep -l --untracked '^//go:build e2e' -- '*_test.go')))

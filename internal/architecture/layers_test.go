@@ -60,7 +60,7 @@ var layers = []layer{
 	{folder: "internal/telemetry", may: slices.Concat(pure, []string{"controller", "metrics"})},
 	{folder: "simulation/trace", may: []string{"queueing", "simulation/replica"}},
 	{folder: "simulation", may: slices.Concat(pure, []string{"controller", "simulation/replica", "simulation/trace"})},
-	{folder: "simulation/autoscaler", may: slices.Concat(pure, []string{"controller", "policy/saturation", "simulation", "simulation/hindsight"})},
+	{folder: "simulation/autoscaler", may: slices.Concat(pure, []string{"controller", "policy/saturation", "simulation", "simulation/hindsight", "simulation/trace"})},
 	{folder: "simulation/study", may: slices.Concat(pure, []string{"simulation", "simulation/trace"})},
 	{folder: "simulation/report", may: []string{"internal/document", "proto/poolwright/v1", "web"}},
 	{folder: "simulation/sweep", may: schema},

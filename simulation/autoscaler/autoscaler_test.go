@@ -2,6 +2,7 @@ package autoscaler_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"testing"
 	"time"
@@ -134,9 +135,11 @@ func TestEveryKindFollowsTheLoad(t *testing.T) {
 		t.Run(s.Name(), func(t *testing.T) {
 			o := simulate(t, f, s, autoscaler.Resources{Schedule: schedule}, quietAndBusy)
 			t.Logf("attainment %.4f, cost %.0f of %.0f", o.attainment(), o.cost, schedule.Bound)
+			line := ""
 			for m := range o.windows {
-				t.Logf("%d %.2f", m+1, o.serving(m+1, 0, 0))
+				line += fmt.Sprintf("%.1f ", o.serving(m+1, 0, 0))
 			}
+			t.Log(line)
 			assert.Positive(t, o.attained)
 		})
 	}

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"time"
 
+	"github.com/poolwright/poolwright/optimizer/lp"
+	"github.com/poolwright/poolwright/planner"
+	"github.com/poolwright/poolwright/queueing"
 	"github.com/poolwright/poolwright/simulation"
 	"github.com/poolwright/poolwright/simulation/hindsight"
+	"github.com/poolwright/poolwright/simulation/trace"
 )
 
 // Static keeps the replicas that the highest rates of the trace need, as whoever plans
@@ -59,6 +63,40 @@ func (Clairvoyant) New(c *simulation.Cluster, r Resources) (simulation.Autoscale
 		steps[i] = append(steps[i], variants...)
 	}
 	return &scheduled{cluster: c, steps: steps}, nil
+}
+
+// Future is what hindsight knows of a simulation.
+type Future struct {
+	Fleet planner.Fleet
+	// Traffic is that of the workloads, in the order of the fleet.
+	Traffic []trace.Workload
+	Seed    uint64
+	// Duration is how long requests arrive, From the part of it that does not count, and Window
+	// the length of the windows whose rates are known, > 0; the last one may be shorter.
+	Duration, From, Window time.Duration
+	// Engine solves linear programs; nil is that of package optimizer.
+	Engine lp.Engine
+}
+
+// Schedule returns the cheapest schedule for the rates of all windows, with capacities that
+// the planner sizes. See [hindsight.Find].
+func (f Future) Schedule(stop func() bool) (*hindsight.Schedule, error) {
+	in := hindsight.Input{Fleet: f.Fleet, From: f.From, Engine: f.Engine}
+	for at := time.Duration(0); at < f.Duration; at += f.Window {
+		in.Windows = append(in.Windows, hindsight.Window{
+			Length: min(f.Window, f.Duration-at), Rates: make([]queueing.Rate, len(f.Traffic)),
+		})
+	}
+	for i, w := range f.Traffic {
+		rates, err := trace.Rates(w, f.Seed, f.Window.Seconds(), len(in.Windows))
+		if err != nil {
+			return nil, err
+		}
+		for t, rate := range rates {
+			in.Windows[t].Rates[i] = queueing.Rate(rate)
+		}
+	}
+	return hindsight.Find(in, stop)
 }
 
 var errNoSchedule = errors.New("autoscaler: the schedule is not known")
