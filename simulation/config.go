@@ -14,6 +14,10 @@ type Config struct {
 	// serve at once as far as the pools go. A request is judged by the SLO of its workload.
 	// Every variant has a profile or a capacity.
 	Fleet planner.Fleet
+	// Undeclared tells, by workload, whose lengths of requests the catalog does not tell. Shapes
+	// in Fleet are those that requests really have, which routers weigh replicas by. nil = all
+	// are declared.
+	Undeclared []bool
 	// Requests arrive in order of time.
 	Requests iter.Seq[trace.Request]
 	// Start is the time at which the simulation begins.

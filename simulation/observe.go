@@ -39,6 +39,10 @@ func (c *Cluster) Fleet(context.Context) (planner.Fleet, []planner.Pause, error)
 			v.describe(&variants[j])
 		}
 		fleet.Workloads[i].Variants = variants
+		if len(c.config.Undeclared) > 0 && c.config.Undeclared[i] {
+			s := &fleet.Workloads[i].Shape
+			s.InputTokens, s.OutputTokens, s.InputSCV, s.OutputSCV = 0, 0, 0, 0
+		}
 	}
 	return fleet, nil, nil
 }

@@ -38,6 +38,9 @@ func (c *Config) validate() error {
 	if c.Window != 0 && c.Window < leastWindow {
 		v.add("window: %v < %v", c.Window, leastWindow)
 	}
+	if n := len(c.Undeclared); n != 0 && n != len(c.Fleet.Workloads) {
+		v.add("undeclared: of %d workloads for %d", n, len(c.Fleet.Workloads))
+	}
 	pools := c.validatePools(&v)
 	for i := range c.Disruptions {
 		c.Disruptions[i].validate(fmt.Sprintf("disruptions[%d]", i), pools, &v)

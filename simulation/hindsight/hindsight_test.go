@@ -307,3 +307,19 @@ func TestInputMistakes(t *testing.T) {
 	_, err = hindsight.Find(in, nil)
 	assert.ErrorContains(t, err, "hindsight: capacities: of 0 workloads for 1")
 }
+
+// Twice the work at the same rate takes twice the replicas: capacities of a window count there,
+// also for what is static.
+func TestCapacitiesOfWindows(t *testing.T) {
+	in := hindsight.Input{Fleet: fleet(0, 16, 3600), Capacities: [][]queueing.Rate{{10}}, Windows: windows(time.Minute, 15, 15, 15)}
+	in.Windows[1].Capacities = [][]queueing.Rate{{5}}
+	in.Windows[2].Capacities = [][]queueing.Rate{{20}}
+	s := find(t, in)
+	assert.Equal(t, [][][]int{{{2}}, {{3}}, {{1}}}, s.Serving)
+	assert.Equal(t, [][]int{{3}}, s.Static)
+	assert.InDelta(t, 360, s.DeviceSeconds, 1e-9)
+
+	in.Windows[1].Capacities = [][]queueing.Rate{{0, 5}, {1}}
+	_, err := hindsight.Find(in, nil)
+	assert.ErrorContains(t, err, "windows[1].capacities: of 2 workloads for 1")
+}

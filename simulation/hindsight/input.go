@@ -20,6 +20,9 @@ type Window struct {
 	Length time.Duration
 	// Rates are those of the workloads, in the order of the fleet; finite and ≥ 0.
 	Rates []queueing.Rate
+	// Capacities are those of [Input] in this window, where requests have other lengths than
+	// at other times; nil = as at all times.
+	Capacities [][]queueing.Rate
 }
 
 // Input is what is known.
@@ -52,33 +55,37 @@ func (in *Input) validate() error {
 		for i, r := range w.Rates {
 			check(r >= 0 && !math.IsInf(float64(r), 1), "windows[%d].rates[%d]: %v is not a rate", t, i, float64(r))
 		}
+		errs = append(errs, in.validateCapacities(w.Capacities, fmt.Sprintf("windows[%d].capacities", t)))
 	}
-	if in.Capacities != nil {
-		errs = append(errs, in.validateCapacities())
-	}
+	errs = append(errs, in.validateCapacities(in.Capacities, "capacities"))
 	return errors.Join(errs...)
 }
 
-func (in *Input) validateCapacities() error {
-	if len(in.Capacities) != len(in.Fleet.Workloads) {
-		return fmt.Errorf("hindsight: capacities: of %d workloads for %d", len(in.Capacities), len(in.Fleet.Workloads))
+// validateCapacities checks capacities, if there are any, that are given at a path.
+func (in *Input) validateCapacities(all [][]queueing.Rate, path string) error {
+	if all == nil {
+		return nil
+	}
+	if len(all) != len(in.Fleet.Workloads) {
+		return fmt.Errorf("hindsight: %s: of %d workloads for %d", path, len(all), len(in.Fleet.Workloads))
 	}
 	var errs []error
-	for i, capacities := range in.Capacities {
+	for i, capacities := range all {
 		if n := len(in.Fleet.Workloads[i].Variants); len(capacities) != n {
-			errs = append(errs, fmt.Errorf("hindsight: capacities[%d]: of %d variants for %d", i, len(capacities), n))
+			errs = append(errs, fmt.Errorf("hindsight: %s[%d]: of %d variants for %d", path, i, len(capacities), n))
 		}
 		for j, c := range capacities {
 			if !(c > 0) || math.IsInf(float64(c), 1) {
-				errs = append(errs, fmt.Errorf("hindsight: capacities[%d][%d]: %v is not a rate > 0", i, j, float64(c)))
+				errs = append(errs, fmt.Errorf("hindsight: %s[%d][%d]: %v is not a rate > 0", path, i, j, float64(c)))
 			}
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// problem is the fleet as a program whose cost is the price of replicas, without demand.
-func (in *Input) problem() (*optimizer.Problem, error) {
+// problem is the fleet as a program whose cost is the price of replicas, without demand, at
+// capacities; nil = those that the planner sizes.
+func (in *Input) problem(capacities [][]queueing.Rate) (*optimizer.Problem, error) {
 	f := in.Fleet
 	f.Workloads = slices.Clone(f.Workloads)
 	f.Objective.BudgetPerHour = 0
@@ -89,8 +96,8 @@ func (in *Input) problem() (*optimizer.Problem, error) {
 		for j := range w.Variants {
 			v := &w.Variants[j]
 			v.SwitchUp, v.SwitchDown = 0, 0
-			if in.Capacities != nil {
-				v.Replica, v.Capacity = nil, in.Capacities[i][j]
+			if capacities != nil {
+				v.Replica, v.Capacity = nil, capacities[i][j]
 			}
 		}
 	}
@@ -99,6 +106,22 @@ func (in *Input) problem() (*optimizer.Problem, error) {
 		return nil, fmt.Errorf("hindsight: %w", err)
 	}
 	return f.Problem(sizes), nil
+}
+
+// windows are p with the capacities and the demand of each window.
+func (in *Input) windows(p *optimizer.Problem) ([]*optimizer.Problem, error) {
+	all := make([]*optimizer.Problem, len(in.Windows))
+	for t, w := range in.Windows {
+		of := p
+		if w.Capacities != nil {
+			var err error
+			if of, err = in.problem(w.Capacities); err != nil {
+				return nil, err
+			}
+		}
+		all[t] = with(of, w.Rates)
+	}
+	return all, nil
 }
 
 // with is the problem with the demand of some rates.
@@ -122,15 +145,15 @@ func (in *Input) solve(p *optimizer.Problem, stop func() bool) (*optimizer.Solut
 	return optimizer.Solve(p, optimizer.Options{RelativeGap: gap, Effort: effort, Stop: stop, LP: in.Engine})
 }
 
-// alone plans every window by itself, windows with the same rates once.
-func (in *Input) alone(p *optimizer.Problem, stop func() bool) ([]*optimizer.Solution, error) {
+// alone plans every window by itself, equal windows once.
+func (in *Input) alone(windows []*optimizer.Problem, stop func() bool) ([]*optimizer.Solution, error) {
 	plans := make([]*optimizer.Solution, len(in.Windows))
 	errs := make([]error, len(in.Windows))
 	first := in.firstEqual()
 	parallel.Blocks(len(plans), 1, func(_, from, to int) {
 		for t := from; t < to; t++ {
 			if first[t] == t {
-				plans[t], errs[t] = in.solve(with(p, in.Windows[t].Rates), stop)
+				plans[t], errs[t] = in.solve(windows[t], stop)
 			}
 		}
 	})
@@ -140,12 +163,12 @@ func (in *Input) alone(p *optimizer.Problem, stop func() bool) ([]*optimizer.Sol
 	return plans, errors.Join(errs...)
 }
 
-// firstEqual is the first window with the same rates, for each.
+// firstEqual is the first window with the same rates and capacities, for each.
 func (in *Input) firstEqual() []int {
 	first := make([]int, len(in.Windows))
 	seen := map[string]int{}
 	for t := range in.Windows {
-		key := fmt.Sprint(in.Windows[t].Rates)
+		key := fmt.Sprint(in.Windows[t].Rates, in.Windows[t].Capacities)
 		if _, ok := seen[key]; !ok {
 			seen[key] = t
 		}

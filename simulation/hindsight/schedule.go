@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/poolwright/poolwright/optimizer"
+	"github.com/poolwright/poolwright/planner"
 	"github.com/poolwright/poolwright/queueing"
 )
 
@@ -45,15 +46,19 @@ func Find(in Input, stop func() bool) (*Schedule, error) {
 	if err := in.validate(); err != nil {
 		return nil, err
 	}
-	p, err := in.problem()
+	p, err := in.problem(in.Capacities)
 	if err != nil {
 		return nil, err
 	}
-	alone, err := in.alone(p, stop)
+	windows, err := in.windows(p)
+	if err != nil {
+		return nil, err
+	}
+	alone, err := in.alone(windows, stop)
 	if err != nil {
 		return nil, fmt.Errorf("hindsight: %w", err)
 	}
-	plans, err := in.plans(p, alone, stop)
+	plans, err := in.plans(windows, alone, stop)
 	if err != nil {
 		return nil, fmt.Errorf("hindsight: %w", err)
 	}
@@ -73,15 +78,15 @@ func Find(in Input, stop func() bool) (*Schedule, error) {
 }
 
 // plans are those that the schedule follows: alone where every workload has one variant.
-func (in *Input) plans(p *optimizer.Problem, alone []*optimizer.Solution, stop func() bool) ([]*optimizer.Solution, error) {
-	if !slices.ContainsFunc(p.Workloads, func(w optimizer.Workload) bool { return len(w.Variants) > 1 }) {
+func (in *Input) plans(windows []*optimizer.Problem, alone []*optimizer.Solution, stop func() bool) ([]*optimizer.Solution, error) {
+	if !slices.ContainsFunc(in.Fleet.Workloads, func(w planner.Workload) bool { return len(w.Variants) > 1 }) {
 		return alone, nil
 	}
 	plans := make([]*optimizer.Solution, len(alone))
 	before := in.current()
 	for t := range plans {
 		var err error
-		if plans[t], err = in.solve(in.switching(with(p, in.Windows[t].Rates), t, before), stop); err != nil {
+		if plans[t], err = in.solve(in.switching(windows[t], t, before), stop); err != nil {
 			return nil, err
 		}
 		before = serving(plans[t])
@@ -160,12 +165,19 @@ func (in *Input) schedule(s *Schedule, p *optimizer.Problem) {
 	}
 }
 
-// static plans for the highest rate of each workload.
+// static plans for the highest rate of each workload, where capacities change for what
+// takes as many replicas of the variant that it takes the most of.
 func (in *Input) static(s *Schedule, p *optimizer.Problem, stop func() bool) error {
 	peak := make([]queueing.Rate, len(in.Fleet.Workloads))
 	for _, w := range in.Windows {
 		for i, r := range w.Rates {
-			peak[i] = max(peak[i], r)
+			if w.Capacities == nil {
+				peak[i] = max(peak[i], r)
+				continue
+			}
+			for j, c := range w.Capacities[i] {
+				peak[i] = max(peak[i], r*queueing.Rate(p.Workloads[i].Variants[j].Capacity)/c)
+			}
 		}
 	}
 	plan, err := in.solve(with(p, peak), stop)
