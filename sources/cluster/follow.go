@@ -9,28 +9,24 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 )
-
-// retryBackoff is that after failed requests. It ends soon, so that a loop which decides every few
-// seconds goes on a few seconds after an outage; there is one request per kind.
-func retryBackoff() *wait.Backoff {
-	return &wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 5, Cap: 2 * time.Second}
-}
 
 // steady is how long all must have been well for an outage to count as another one.
 const steady = time.Minute
 
 // follow keeps a store like the objects of a kind in a namespace, or in all where that is
 // empty, until ctx ends or the kind is gone.
-func (s *store) follow(ctx context.Context, client dynamic.Interface, mapping *meta.RESTMapping, namespace string) {
+func (s *store) follow(ctx context.Context, client dynamic.Interface, mapping *meta.RESTMapping, namespace string, r *reach) {
 	objects := client.Resource(mapping.Resource).Namespace(namespace)
 	ctx, gone := context.WithCancel(ctx)
 	defer gone()
+	attempts := newAttempts(r)
 	check := func(err error) error {
+		attempts.came(err)
 		if err != nil {
 			s.failed(err)
 			if apierrors.IsNotFound(err) {
@@ -46,7 +42,12 @@ func (s *store) follow(ctx context.Context, client dynamic.Interface, mapping *m
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			w, err := objects.Watch(ctx, o)
-			if check(err) != nil {
+			// A reflector would pause by itself, and nobody could wake it.
+			for check(err) != nil && utilnet.IsConnectionRefused(err) && ctx.Err() == nil {
+				attempts.pause(ctx)
+				w, err = objects.Watch(ctx, o)
+			}
+			if err != nil {
 				return nil, err
 			}
 			return s.opened(w, o.SendInitialEvents != nil && *o.SendInitialEvents), nil
@@ -54,23 +55,23 @@ func (s *store) follow(ctx context.Context, client dynamic.Interface, mapping *m
 	}
 	expected := &unstructured.Unstructured{}
 	expected.SetGroupVersionKind(mapping.GroupVersionKind)
+	backoff := retryBackoff()
 	reflector := cache.NewReflectorWithOptions(
 		cache.ToListWatcherWithWatchListSemantics(lw, client), expected, s,
-		cache.ReflectorOptions{Name: mapping.Resource.GroupResource().String(), Backoff: retryBackoff()},
+		cache.ReflectorOptions{Name: mapping.Resource.GroupResource().String(), Backoff: &backoff},
 	)
-	backoff := retryBackoff()
-	for ctx.Err() == nil {
+	for {
 		began := s.now()
 		if err := reflector.ListAndWatchWithContext(ctx); err != nil {
 			s.failed(err)
 		}
+		if ctx.Err() != nil {
+			return
+		}
 		if s.now().Sub(began) > steady {
-			backoff = retryBackoff()
+			attempts.backoff = retryBackoff()
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(backoff.Step()):
-		}
+		attempts.pause(ctx)
 	}
 }
 

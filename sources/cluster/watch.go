@@ -53,6 +53,7 @@ const (
 // Watch keeps copies of objects of a cluster.
 type Watch struct {
 	config WatchConfig
+	reach  *reach
 
 	// gone is told of kinds that are not there any more.
 	gone chan struct{}
@@ -80,7 +81,7 @@ func NewWatch(c WatchConfig) *Watch {
 		c.Retry = DefaultRetry
 	}
 	c.Namespaces = slices.Compact(slices.Sorted(slices.Values(c.Namespaces)))
-	w := &Watch{config: c, gone: make(chan struct{}, 1), kinds: make(map[schema.GroupKind]*followed)}
+	w := &Watch{config: c, reach: newReach(), gone: make(chan struct{}, 1), kinds: make(map[schema.GroupKind]*followed)}
 	for _, kind := range c.Kinds {
 		w.kinds[kind] = &followed{failure: errors.New("not asked for yet")}
 	}
@@ -166,7 +167,7 @@ func (w *Watch) start(ctx context.Context, kind schema.GroupKind, running *sync.
 	running.Go(func() {
 		var all sync.WaitGroup
 		for i, namespace := range namespaces {
-			all.Go(func() { f.stores[i].follow(ctx, w.config.Client, mapping, namespace) })
+			all.Go(func() { f.stores[i].follow(ctx, w.config.Client, mapping, namespace, w.reach) })
 		}
 		all.Wait()
 		w.set(kind, &followed{failure: errGone})

@@ -3,7 +3,9 @@ package cluster_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -226,7 +228,7 @@ func TestNothingIsDecidedOnWhatIsNotKnown(t *testing.T) {
 		assert.Equal(t, 15*time.Second, time.Since(v.AsOf()))
 		time.Sleep(10 * time.Second)
 		_, err = w.View()
-		require.ErrorContains(t, err, "out of touch with the API server for 25s, and nothing is decided after 20s: Pod: failed to list /v1, Kind=Pod: connection refused")
+		require.ErrorContains(t, err, "out of touch with the API server for 25s, and nothing is decided after 20s: Pod: connect: connection refused")
 
 		server.up()
 		time.Sleep(4 * time.Second)
@@ -319,6 +321,35 @@ func TestUnreachableServerIsAskedOnce(t *testing.T) {
 	})
 }
 
+// After an outage all kinds are read as soon as the API server has answered about one of them,
+// not each after a pause of its own.
+func TestWhoIsAnsweredFirstWakesTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := newClient(object("v1", "Pod", "a", "x"), object("v1", "Node", "", "n"))
+		server := newOutage(client)
+		var answered []time.Time
+		client.PrependWatchReactor("*", func(clienttesting.Action) (bool, watch.Interface, error) {
+			if !server.isDown.Load() {
+				answered = append(answered, time.Now())
+			}
+			return false, nil, nil
+		})
+		w := watching(t, cluster.WatchConfig{Client: client, Mapper: newMapper(), Kinds: []schema.GroupKind{podKind, nodeKind}})
+		for range 20 {
+			server.down()
+			time.Sleep(25 * time.Second)
+			answered = nil
+			server.up()
+			time.Sleep(4 * time.Second)
+			v, err := w.View()
+			require.NoError(t, err)
+			assert.Zero(t, time.Since(v.AsOf()))
+			require.Len(t, answered, 2)
+			assert.Equal(t, answered[0], answered[1])
+		}
+	})
+}
+
 // outage lets a client reach nothing, from time to time.
 type outage struct {
 	isDown  atomic.Bool
@@ -327,7 +358,7 @@ type outage struct {
 
 func newOutage(client *fake.FakeDynamicClient) *outage {
 	o := &outage{}
-	refused := errors.New("connection refused")
+	refused := fmt.Errorf("connect: %w", syscall.ECONNREFUSED)
 	client.PrependReactor("list", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return o.isDown.Load(), nil, refused })
 	client.PrependWatchReactor("*", func(clienttesting.Action) (bool, watch.Interface, error) {
 		if o.isDown.Load() {

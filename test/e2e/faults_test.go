@@ -29,15 +29,9 @@ func removals(decisions []*poolwrightv1.Decision) []change {
 	return some
 }
 
-// reconnection is how long client-go takes to watch again after an outage of cycles of
-// 2 s, whose length it does not know. It tries twice as late each time, up to 30 s, which
-// are two real cycles.
-const reconnection = 10 * time.Second
-
 // recovered checks that, once all pods have been scraped again, the program knows all demand
-// within two cycles and the time that it may take to reconnect, and asks for as many
-// replicas as before.
-func (w *world) recovered(before int, reconnect time.Duration) {
+// within two cycles, and asks for as many replicas as before.
+func (w *world) recovered(before int) {
 	w.t.Helper()
 	w.until(w.scraped, "all pods are scraped")
 	began, after := time.Now(), w.program.last()
@@ -50,7 +44,7 @@ func (w *world) recovered(before int, reconnect time.Duration) {
 		return false
 	}, "all is measured again: %v", printed{w})
 	// A cycle is decided up to one after what it follows.
-	assert.LessOrEqual(w.t, time.Since(began), w.pace.cycles(2)+w.pace.cycle+reconnect, "recovery: %v", printed{w.stories(after)})
+	assert.LessOrEqual(w.t, time.Since(began), w.pace.cycles(3), "recovery: %v", printed{w.stories(after)})
 	require.GreaterOrEqual(w.t, w.witness.total(), before)
 }
 
@@ -86,7 +80,7 @@ func TestFaults(t *testing.T) { //nolint:tparallel // one fault after the other
 		assert.Empty(t, removals(w.program.decided(after)))
 		assert.Equal(t, before, w.witness.total())
 		require.NoError(t, w.Prometheus.Start(t.Context()))
-		w.recovered(before, 0)
+		w.recovered(before)
 	})
 	t.Run("the API server is away", func(t *testing.T) {
 		after := w.program.last()
@@ -94,14 +88,14 @@ func TestFaults(t *testing.T) { //nolint:tparallel // one fault after the other
 		pass(t, w.pace.cycles(8))
 		assert.Empty(t, removals(w.program.decided(after)))
 		require.NoError(t, w.APIServer.Start(t.Context()))
-		w.recovered(before, reconnection)
+		w.recovered(before)
 	})
 	t.Run("watches expire", func(t *testing.T) {
 		after := w.program.last()
 		w.APIServer.Stop()
 		require.NoError(t, w.ForgetHistory(t.Context()))
 		require.NoError(t, w.APIServer.Start(t.Context()))
-		w.recovered(before, reconnection)
+		w.recovered(before)
 		assert.Empty(t, removals(w.program.decided(after)))
 	})
 	t.Run("half of the pods do not report", func(t *testing.T) {
@@ -114,7 +108,7 @@ func TestFaults(t *testing.T) { //nolint:tparallel // one fault after the other
 		for _, way := range w.ways {
 			w.engines.Break(modelOf(way), fakeengine.None, func(int) bool { return true })
 		}
-		w.recovered(before, 0)
+		w.recovered(before)
 	})
 	t.Run("counters start again", func(t *testing.T) {
 		after := w.program.last()

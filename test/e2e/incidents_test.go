@@ -38,7 +38,7 @@ func TestIncident23UnreadyPod(t *testing.T) {
 	broken.Status.ContainerStatuses[0].RestartCount++
 	w.report(&broken)
 	w.engines.Restart(modelOf("plain"))
-	w.recovered(before, 0)
+	w.recovered(before)
 	w.proven()
 }
 
