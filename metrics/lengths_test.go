@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -125,7 +126,7 @@ func TestLengthsHoldUntilTheNextWindow(t *testing.T) {
 	}
 	assert.Equal(t, 1, work)
 	assert.Equal(t, planner.Observation{
-		Workload: "ns/w", CompletionRate: of(2), Running: of(4), Waiting: of(0), InputTokens: of(100), OutputTokens: of(50),
+		Workload: "ns/w", Window: time.Minute, CompletionRate: of(2), Running: of(4), Waiting: of(0), InputTokens: of(100), OutputTokens: of(50),
 	}, got[0])
 }
 

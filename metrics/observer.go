@@ -216,6 +216,9 @@ func (c *cycle) observations() []planner.Observation {
 		if s.Gateway != nil {
 			c.observeGateway(o, i)
 		}
+		if o.ArrivalRate.State != planner.Missing || o.CompletionRate.State != planner.Missing {
+			o.Window = c.config.Window
+		}
 	}
 	return all
 }

@@ -102,3 +102,29 @@ func TestCheckpointHasWhatIsStarting(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &read))
 	assert.Equal(t, []planner.Start{{At: l.now.Add(-planner.DefaultCycle), Replicas: 6}}, read.Workloads["prod/chat"].Variants[0].Starting)
 }
+
+// Replicas that are about to be ready are not given up for others of a mix that would drain
+// queues a little sooner. For demand that goes unserved they are.
+func TestBacklogMovesNoReplicasThatStart(t *testing.T) {
+	f := twoPools(0, declared("h100", 0, 10), declared("a100", 1, 9))
+	f.Pools[0].Capacity.Value, f.Pools[1].Capacity.Value = 3, 3
+	code := f.Workloads[0]
+	code.Name, code.Variants = "code", []planner.Variant{declared("h100", 0, 10), declared("a100", 1, 4)}
+	f.Workloads = append(f.Workloads, code)
+	cycle := func(chat, code planner.Observation) planner.Decision {
+		l := newLoop(t, f)
+		for _, v := range []struct {
+			workload, variant string
+			replicas, ready   int
+		}{{"prod/chat", "h100", 2, 1}, {"prod/code", "h100", 1, 1}, {"prod/code", "a100", 3, 0}} {
+			of := l.variant(v.workload, v.variant)
+			of.CurrentReplicas, of.StartingReplicas, of.Startup = v.replicas, v.replicas-v.ready, time.Minute
+		}
+		code.Workload = "prod/code"
+		return l.cycle(chat, code)
+	}
+	d := cycle(waits(16, 1200), waits(14, 2400))
+	assert.Empty(t, d.Changes, "it would take 3 × a100 and 3 × h100")
+	d = cycle(waits(26, 0), waits(28, 0))
+	assert.NotEmpty(t, d.Changes)
+}

@@ -92,6 +92,37 @@ func TestArrivalsAreReconstructed(t *testing.T) {
 	assert.Empty(t, d.Plans[0].Conditions)
 }
 
+// Completions are means over a window, and so is the growth that is added to them: 20/s
+// arrive all the time here, while a queue is drained that formed before.
+func TestGrowthIsOverTheWindowOfCompletions(t *testing.T) {
+	l := newLoop(t, twoPools(0, declared("chat-a100", 1, 4)))
+	completed := []float64{10, 10, 10, 10, 30, 30, 30, 30, 20, 20}
+	waiting, d := 0., planner.Decision{}
+	for k, now := range completed {
+		mean := (completed[max(0, k-3)] + completed[max(0, k-2)] + completed[max(0, k-1)] + now) / 4
+		waiting += 15 * (20 - now)
+		d = l.cycle(chat(planner.Observation{Window: time.Minute, CompletionRate: rate(mean), Running: rate(40), Waiting: rate(waiting)}))
+		if k > 0 {
+			assert.InDelta(t, 20, float64(d.Plans[0].Expected.Observed), 1e-9, "cycle %d", k)
+		}
+	}
+	assert.Zero(t, waiting)
+}
+
+// A step is seen as soon as requests wait, however long the window is that rates are over.
+func TestStepIsSeenInTheFirstCycleWithAQueue(t *testing.T) {
+	for _, arrivals := range []planner.Measurement{{}, rate(10 + 30*15/60.)} {
+		l := newLoop(t, twoPools(0, declared("chat-a100", 1, 4)))
+		for range 5 {
+			l.cycle(chat(planner.Observation{Window: time.Minute, CompletionRate: rate(10), Running: rate(40), Waiting: rate(0)}))
+		}
+		d := l.cycle(chat(planner.Observation{
+			Window: time.Minute, ArrivalRate: arrivals, CompletionRate: rate(10), Running: rate(60), Waiting: rate(15*30 - 20),
+		}))
+		assert.InDelta(t, 40, float64(d.Plans[0].Expected.Observed), 1e-9)
+	}
+}
+
 // What only some replicas report adds, and never takes away.
 func TestIncompleteNeverTakesAway(t *testing.T) {
 	l := newLoop(t, twoPools(0, declared("chat-a100", 1, 4)))

@@ -33,10 +33,9 @@ type WorkloadMemory struct {
 	Policy policy.History
 	// Planned is the arrival rate that the last plan was made for.
 	Planned queueing.Rate
-	// Inside is the number of requests running or waiting at the time InsideAt; it counts
-	// unless that is zero.
-	Inside   float64
-	InsideAt time.Time
+	// Inside are the numbers of requests running or waiting in the last cycles, as far back as
+	// rates are measured; none after a cycle in which they were not counted.
+	Inside []Count
 	// Lengths are nil where they are declared, or not known.
 	Lengths *Lengths
 	// At is the time of the last decision.

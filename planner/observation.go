@@ -10,6 +10,9 @@ import (
 type Observation struct {
 	// Workload is the qualified name.
 	Workload string
+	// Window is the time, up to the snapshot, over which rates are means; 0 = since the last
+	// cycle.
+	Window time.Duration
 	// ArrivalRate is in requests/s, in total.
 	ArrivalRate Measurement
 	// CompletionRate is of requests that ended, in requests/s, in total. Where the arrival

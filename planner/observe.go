@@ -20,6 +20,8 @@ type seen struct {
 	// inside is the number of requests running or waiting, where counted.
 	inside  float64
 	counted bool
+	// window is the time that rates are over.
+	window time.Duration
 	// kept: replicas stay as they are, even below their minimums.
 	kept bool
 	// asked: the rate is the number of replicas that the metrics of the policy ask for.
@@ -96,38 +98,9 @@ func (c *cycle) observeWorkload(i int) seen {
 		s.waiting = waiting.Value
 	}
 	s.inside, s.counted = running.Value+waiting.Value, running.State == Fresh && waiting.State == Fresh
-	s.arrivals(o.ArrivalRate.checked(), o.CompletionRate.checked(), c.next[i], c.snapshot.Now)
+	s.arrivals(o, c.next[i], c.snapshot.Now)
+	s.window = o.Window
 	return s
-}
-
-// arrivals finds the rate of arrivals in what was measured, the best first.
-func (s *seen) arrivals(arrivals, completions Measurement, last *WorkloadMemory, now time.Time) {
-	growth, ok := s.growth(last, now)
-	switch {
-	case arrivals.State == Fresh:
-		s.known, s.complete, s.rate, s.reason = true, true, queueing.Rate(arrivals.Value), "observed"
-	case completions.State == Fresh && ok:
-		s.known, s.complete, s.rate = true, true, queueing.Rate(max(0, completions.Value+growth))
-		s.reason = fmt.Sprintf("%.4g/s completed, and %+.4g/s inside", completions.Value, growth)
-	case arrivals.State == Incomplete:
-		s.known, s.rate, s.reason = true, queueing.Rate(arrivals.Value), "at least, as not all replicas report"
-	case completions.State == Fresh || completions.State == Incomplete:
-		s.known, s.rate, s.reason = true, queueing.Rate(completions.Value), "completed, which does not show a backlog"
-	default:
-		s.reason = arrivals.State.String() + " arrival rate"
-	}
-}
-
-// longestGrowth is the longest time over which a number of requests is compared.
-const longestGrowth = 5 * time.Minute
-
-// growth is that of the number of requests inside, per second since the last cycle.
-func (s *seen) growth(last *WorkloadMemory, now time.Time) (float64, bool) {
-	elapsed := now.Sub(last.InsideAt)
-	if !s.counted || last.InsideAt.IsZero() || elapsed <= 0 || elapsed > longestGrowth {
-		return 0, false
-	}
-	return (s.inside - last.Inside) / elapsed.Seconds(), true
 }
 
 // Highest measured values that are believed, of numbers of requests and of rates.
@@ -171,10 +144,7 @@ func (c *cycle) holdUnknown(i int, unknownLengths string) {
 	case !s.complete:
 		c.condition(i, DemandIncomplete, s.reason)
 	}
-	next.InsideAt = time.Time{}
-	if s.counted {
-		next.Inside, next.InsideAt = s.inside, c.snapshot.Now.UTC().Round(0)
-	}
+	next.Inside = s.count(next.Inside, c.snapshot.Now, s.window)
 }
 
 func (c *cycle) hold(i int, why ConditionType, message string) {

@@ -203,12 +203,13 @@ func (c *cycle) planInside(engine lp.Engine) error {
 		return c.solveInside(engine)
 	}
 	less, priority := c.lessServed()
-	if priority == 0 {
+	yields := func(i int) bool {
+		return priority > 0 && c.seen[i].complete && (less[i] || c.fleet.Workloads[i].Priority > priority)
+	}
+	if !slices.ContainsFunc(c.planned, yields) {
 		return nil
 	}
-	c.ignore(fmt.Sprintf("demand of priority %d needs the devices", priority), func(i int) bool {
-		return c.seen[i].complete && (less[i] || c.fleet.Workloads[i].Priority > priority)
-	})
+	c.ignore(fmt.Sprintf("demand of priority %d needs the devices", priority), yields)
 	return c.solveInside(engine)
 }
 
@@ -270,19 +271,21 @@ func limit(v *optimizer.Variant, allowed *policy.Permission) {
 	}
 }
 
-// lessServed are the workloads of which the plan leaves more unserved than the wanted one,
-// other than by how fast their policies let them grow; and the most important priority
-// among them, or 0.
+// lessServed are the workloads of which the plan leaves more of what arrives unserved than
+// the wanted one, other than by how fast their policies let them grow. Priority is the most
+// important among them, and among those that only drain a backlog more slowly, or 0: for
+// that a workload gives up no replicas of its own, which are about to be ready.
 func (c *cycle) lessServed() (less []bool, priority int) {
 	less = make([]bool, len(c.fleet.Workloads))
 	for k, i := range c.planned {
 		w := &c.fleet.Workloads[i]
+		unmet := c.result.Plan.Allocations[k].Unmet
 		unavoidable := max(c.wanted.Plan.Allocations[k].Unmet, c.slowness(i))
-		more := c.result.Plan.Allocations[k].Unmet - unavoidable
-		if more <= 1e-6*float64(w.ArrivalRate) {
+		some := 1e-6 * float64(w.ArrivalRate)
+		if unmet <= unavoidable+some {
 			continue
 		}
-		less[i] = true
+		less[i] = unmet > max(unavoidable, float64(c.expected[i].Backlog))+some
 		if priority == 0 || w.Priority < priority {
 			priority = w.Priority
 		}
