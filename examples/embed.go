@@ -8,3 +8,9 @@ import _ "embed"
 //
 //go:embed mix.yaml
 var Mix []byte
+
+// Day is day.yaml, a simulation of a day of three workloads whose requests are drawn at
+// random. Callers must not modify it.
+//
+//go:embed day.yaml
+var Day []byte

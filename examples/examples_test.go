@@ -4,16 +4,20 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/poolwright/poolwright/internal/document"
+	"github.com/poolwright/poolwright/internal/message"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+	"github.com/poolwright/poolwright/simulation/trace"
 )
 
 // TestFilesDecode reads every fleet file as strictly as the command line does.
@@ -127,7 +131,47 @@ func TestMixIsEmbedded(t *testing.T) {
 	require.Equal(t, data, Mix)
 }
 
-// fleetFiles returns the names of the fleet files in this folder.
+// simulations are the files of simulations, each with a fleet.
+var simulations = []string{"day.yaml"}
+
+func TestDayIsEmbedded(t *testing.T) {
+	data, err := os.ReadFile("day.yaml")
+	require.NoError(t, err)
+	require.Equal(t, data, Day)
+}
+
+// TestDayHasTheRequestsItPromises counts them, whose lengths are those that the loads
+// declare.
+func TestDayHasTheRequestsItPromises(t *testing.T) {
+	day := &poolwrightv1.Simulation{}
+	require.NoError(t, document.Unmarshal(Day, day))
+	fleet, err := message.Fleet(day.GetFleet())
+	require.NoError(t, err)
+	workloads, duration, err := message.Traffic(day, fleet.Workloads, message.NoFiles)
+	require.NoError(t, err)
+	require.Equal(t, 24*time.Hour, duration)
+	total := 0
+	for i, w := range fleet.Workloads {
+		requests, input, output := 0, 0, 0
+		all, failed := trace.Requests(workloads[i:i+1], 1)
+		for r := range all {
+			if r.At >= duration.Seconds() {
+				break
+			}
+			requests++
+			input += r.Input
+			output += r.Output
+		}
+		require.NoError(t, failed())
+		total += requests
+		require.InEpsilon(t, float64(w.Shape.InputTokens), float64(input)/float64(requests), 0.01, w.Name)
+		require.InEpsilon(t, float64(w.Shape.OutputTokens), float64(output)/float64(requests), 0.01, w.Name)
+		require.InEpsilon(t, float64(w.ArrivalRate), float64(requests)/duration.Seconds(), 0.15, w.Name)
+	}
+	require.InDelta(t, 1.45e6, total, 0.05e6)
+}
+
+// fleetFiles returns the names of the files with fleets in this folder.
 func fleetFiles(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir(".")
@@ -141,11 +185,16 @@ func fleetFiles(t *testing.T) []string {
 	return files
 }
 
-// read decodes a fleet file.
+// read decodes a fleet file, or a simulation's fleet.
 func read(t *testing.T, file string) *poolwrightv1.Fleet {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
+	if slices.Contains(simulations, file) {
+		simulation := &poolwrightv1.Simulation{}
+		require.NoError(t, document.Unmarshal(data, simulation))
+		return simulation.GetFleet()
+	}
 	fleet := &poolwrightv1.Fleet{}
 	require.NoError(t, document.Unmarshal(data, fleet))
 	return fleet
