@@ -34,7 +34,7 @@ func TestSimulationResult(t *testing.T) {
 				TTFT: study.LatencyEstimate{Mean: of(0.1), P50: of(0.2), P95: of(0.3), P99: of(0.4), Limit: 1},
 				ITL:  study.LatencyEstimate{Mean: none, P50: none, P95: none, P99: none},
 			}},
-			Runs: []study.Run{{Seed: 7, Cost: 9, DeviceHours: 3, Attainment: 0.5, Requests: 2, UnmetRequests: 1, ScaleEvents: 4, Processor: 1500 * time.Millisecond}},
+			Runs: []study.SimulationRun{{Seed: 7, Cost: 9, DeviceHours: 3, Attainment: 0.5, Requests: 2, UnmetRequests: 1, ScaleEvents: 4, Processor: 1500 * time.Millisecond}},
 			Replicas: []study.ReplicaSeries{{
 				Workload: "chat", Variant: "v", Accelerator: "H100", Serving: []float64{1, 1}, Paid: []float64{1, 2}, DevicesPerReplica: 4, Capacity: 6,
 			}},
