@@ -1,10 +1,13 @@
 package autoscaler
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/poolwright/poolwright/internal/parallel"
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
 	"github.com/poolwright/poolwright/queueing"
@@ -70,7 +73,10 @@ type Future struct {
 	Fleet planner.Fleet
 	// Traffic is that of the workloads, in the order of the fleet.
 	Traffic []trace.Workload
-	Seed    uint64
+	// Undeclared tells, by workload, whose lengths of requests change from window to window;
+	// nil = those of the fleet hold throughout. See [simulation.Config].
+	Undeclared []bool
+	Seed       uint64
 	// Duration is how long requests arrive, From the part of it that does not count, and Window
 	// the length of the windows whose rates are known, > 0; the last one may be shorter.
 	Duration, From, Window time.Duration
@@ -79,7 +85,8 @@ type Future struct {
 }
 
 // Schedule returns the cheapest schedule for the rates of all windows, with capacities that
-// the planner sizes. See [hindsight.Find].
+// the planner sizes, for the lengths in each window where they are not declared. See
+// [hindsight.Find].
 func (f Future) Schedule(stop func() bool) (*hindsight.Schedule, error) {
 	in := hindsight.Input{Fleet: f.Fleet, From: f.From, Engine: f.Engine}
 	for at := time.Duration(0); at < f.Duration; at += f.Window {
@@ -96,7 +103,64 @@ func (f Future) Schedule(stop func() bool) (*hindsight.Schedule, error) {
 			in.Windows[t].Rates[i] = queueing.Rate(rate)
 		}
 	}
+	if slices.Contains(f.Undeclared, true) {
+		if err := f.size(in.Windows); err != nil {
+			return nil, err
+		}
+	}
 	return hindsight.Find(in, stop)
+}
+
+// size finds capacities for the lengths in each window. Where a variant sustains nothing at
+// them it counts as at those of the whole trace: it must serve all the same.
+func (f Future) size(windows []hindsight.Window) error {
+	shapes := make([][]queueing.Shape, len(f.Traffic))
+	for i, w := range f.Traffic {
+		if !f.Undeclared[i] {
+			continue
+		}
+		var err error
+		if shapes[i], err = trace.Shapes(w, f.Seed, f.Window.Seconds(), len(windows)); err != nil {
+			return err
+		}
+	}
+	p := planner.New(f.Engine)
+	whole, err := p.Capacities(f.Fleet)
+	if err != nil {
+		return err
+	}
+	errs := make([]error, len(windows))
+	parallel.Blocks(len(windows), 1, func(_, from, to int) {
+		for t := from; t < to; t++ {
+			sizes, err := p.Capacities(f.with(shapes, t))
+			if err != nil {
+				errs[t] = err
+				continue
+			}
+			windows[t].Capacities = make([][]queueing.Rate, len(sizes))
+			for i := range sizes {
+				for j := range sizes[i] {
+					windows[t].Capacities[i] = append(windows[t].Capacities[i], cmp.Or(sizes[i][j].Served, whole[i][j].Served))
+				}
+			}
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// with is the fleet with the lengths of a window.
+func (f Future) with(shapes [][]queueing.Shape, t int) planner.Fleet {
+	fleet := f.Fleet
+	fleet.Workloads = slices.Clone(fleet.Workloads)
+	for i := range shapes {
+		if shapes[i] == nil || shapes[i][t].OutputTokens == 0 {
+			continue
+		}
+		s := &fleet.Workloads[i].Shape
+		s.InputTokens, s.OutputTokens = shapes[i][t].InputTokens, shapes[i][t].OutputTokens
+		s.InputSCV, s.OutputSCV = shapes[i][t].InputSCV, shapes[i][t].OutputSCV
+	}
+	return fleet
 }
 
 var errNoSchedule = errors.New("autoscaler: the schedule is not known")
