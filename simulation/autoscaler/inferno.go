@@ -85,11 +85,15 @@ func (a *infernoScaler) Scale(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	d, _, err := a.planner.Plan(planner.Snapshot{Now: now, Fleet: a.problem(fleet, observations)}, planner.Memory{}, nil)
+	problem, known := a.problem(fleet, observations)
+	d, _, err := a.planner.Plan(planner.Snapshot{Now: now, Fleet: problem}, planner.Memory{}, nil)
 	if err != nil {
 		return err
 	}
 	for i := range d.Plans {
+		if !known[i] {
+			continue
+		}
 		for j := range d.Plans[i].Variants {
 			a.cluster.SetReplicas(i, j, d.Plans[i].Variants[j].Total())
 		}
@@ -97,8 +101,10 @@ func (a *infernoScaler) Scale(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// problem is a fleet as the family sees it.
-func (a *infernoScaler) problem(fleet planner.Fleet, observations []planner.Observation) planner.Fleet {
+// problem is a fleet as the family sees it, and whose demand is known; others stay as they
+// are.
+func (a *infernoScaler) problem(fleet planner.Fleet, observations []planner.Observation) (planner.Fleet, []bool) {
+	known := make([]bool, len(fleet.Workloads))
 	fleet.Objective = planner.Objective{Strategy: planner.InfernoGreedy, Greedy: a.settings.Greedy}
 	fleet.Scenarios = nil
 	fleet.Workloads = slices.Clone(fleet.Workloads)
@@ -109,7 +115,7 @@ func (a *infernoScaler) problem(fleet planner.Fleet, observations []planner.Obse
 		w.SLO = means(w.SLO)
 		for k := range observations {
 			if observations[k].Workload == w.QualifiedName() {
-				observe(w, &observations[k])
+				known[i] = observe(w, &observations[k])
 			}
 		}
 		w.Variants = slices.Clone(w.Variants)
@@ -122,18 +128,19 @@ func (a *infernoScaler) problem(fleet planner.Fleet, observations []planner.Obse
 			}
 		}
 	}
-	return fleet
+	return fleet, known
 }
 
-// observe takes over what was measured of a workload. What was not stays as declared.
-func observe(w *planner.Workload, o *planner.Observation) {
-	w.ArrivalRate = 0
-	if o.ArrivalRate.State == planner.Fresh {
-		w.ArrivalRate = queueing.Rate(o.ArrivalRate.Value)
+// observe takes over what was measured of a workload, and tells whether its demand was.
+func observe(w *planner.Workload, o *planner.Observation) bool {
+	if o.ArrivalRate.State != planner.Fresh {
+		return false
 	}
+	w.ArrivalRate = queueing.Rate(o.ArrivalRate.Value)
 	if in, out := o.InputTokens, o.OutputTokens; in.State == planner.Fresh && out.State == planner.Fresh {
 		w.Shape.InputTokens, w.Shape.OutputTokens = queueing.Tokens(in.Value), queueing.Tokens(max(1, out.Value))
 	}
+	return true
 }
 
 // means are the tightest limits on each metric, as limits on means.

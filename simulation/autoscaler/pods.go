@@ -25,6 +25,10 @@ func newDeployments(c *simulation.Cluster) (*deployments, error) {
 	if err != nil {
 		return nil, err
 	}
+	return deploymentsOf(c, fleet), nil
+}
+
+func deploymentsOf(c *simulation.Cluster, fleet planner.Fleet) *deployments {
 	d := &deployments{cluster: c, fleet: fleet}
 	for i := range fleet.Workloads {
 		n := len(fleet.Workloads[i].Variants)
@@ -34,7 +38,7 @@ func newDeployments(c *simulation.Cluster) (*deployments, error) {
 			d.least[i][j] = min(d.leastOf(i, j), d.most[i][j])
 		}
 	}
-	return d, nil
+	return d
 }
 
 // each calls do for every variant.
