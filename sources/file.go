@@ -26,12 +26,13 @@ func ReadFleet(data []byte) (*poolwrightv1.Fleet, error) {
 	return fleet, nil
 }
 
-// ReadSimulation reads a simulation from JSON or YAML. The errors are those of [ReadFleet].
-// Files of requests are not opened.
-func ReadSimulation(data []byte) (*poolwrightv1.Simulation, error) {
+// ReadSimulation reads a simulation from JSON or YAML. The errors are those of [ReadFleet];
+// files of requests are opened only to find further mistakes where there are some in the
+// text.
+func ReadSimulation(data []byte, open message.Opener) (*poolwrightv1.Simulation, error) {
 	m := &poolwrightv1.Simulation{}
 	if err := document.Unmarshal(data, m); err != nil {
-		return nil, message.Complete(m, err)
+		return nil, message.CompleteSimulation(m, open, err)
 	}
 	return m, nil
 }

@@ -25,8 +25,9 @@ func newRoot() *cobra.Command {
 objective, and chooses the cheapest mix of accelerators and replicas that serves
 all demand within the accelerator pools.
 
-Exit codes: 0 done, 1 failure, 2 bad input, 3 some demand or bound cannot be met, or
-some decision of a ledger was not reproduced (the answer is printed all the same).`,
+Exit codes: 0 done, 1 failure, 2 bad input, 3 some demand or bound cannot be met, the SLO
+was missed in every run of a simulation, or some decision of a ledger was not reproduced
+(the answer is printed all the same).`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          knownCommand,
@@ -49,6 +50,9 @@ some decision of a ledger was not reproduced (the answer is printed all the same
 		newQuestion(app.Capacity, "capacity", "Tell what one replica of each variant sustains within its SLO", `
   poolwright capacity -f examples/mix.yaml`),
 		newCalibrate(),
+		newSimulate(),
+		newCompare(),
+		newMerge(),
 		newReplay(),
 		newVersion(),
 	)

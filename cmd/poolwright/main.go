@@ -37,7 +37,7 @@ func exitCode(err error) int {
 	var input *app.InputError
 	var usage *usageError
 	switch {
-	case errors.Is(err, app.ErrUnmet), errors.Is(err, app.ErrNotReproduced):
+	case errors.Is(err, app.ErrUnmet), errors.Is(err, app.ErrMissed), errors.Is(err, app.ErrNotReproduced):
 		return exitUnmet
 	case errors.As(err, &input), errors.As(err, &usage):
 		return exitBadInput

@@ -27,6 +27,10 @@ func writeTable(w io.Writer, m proto.Message) error {
 		t.capacities(m)
 	case *poolwrightv1.Calibration:
 		t.calibration(m)
+	case *poolwrightv1.SimulationResult:
+		t.simulation(m)
+	case *poolwrightv1.Sweep:
+		t.sweep(m)
 	default:
 		return fmt.Errorf("no table for %T", m)
 	}

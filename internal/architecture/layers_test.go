@@ -64,6 +64,7 @@ var layers = []layer{
 	{folder: "simulation/study", may: slices.Concat(pure, []string{"simulation", "simulation/trace"})},
 	{folder: "simulation/report", may: []string{"internal/document", "proto/poolwright/v1", "web"}},
 	{folder: "simulation/sweep", may: schema},
+	{folder: "internal/whatif", may: slices.Concat(pure, schema, []string{"controller", "simulation", "simulation/autoscaler", "simulation/hindsight", "simulation/study", "simulation/trace"})},
 	{folder: "internal/scenario", may: slices.Concat(pure, schema, []string{"controller", "simulation"})},
 	{folder: "sources", may: slices.Concat(pure, schema, []string{"controller"})},
 	{folder: "sources/cluster", may: slices.Concat(pure, schema, []string{"controller", "internal/resource", "metrics", "sources/overlay"})},
@@ -80,7 +81,7 @@ var layers = []layer{
 
 	// What puts it together. Nothing else may import config.
 	{folder: "config", may: slices.Concat(pure, schema, []string{"internal/protodoc", "actuator", "controller", "internal/election", "internal/kube", "metrics", "server", "simulation", "sources", "sources/llmd", "sources/overlay", "web"})},
-	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "controller/ledger", "examples", "internal/election", "internal/kube", "internal/plot", "internal/resource", "internal/telemetry", "metrics", "proto/externalscaler", "server", "simulation", "simulation/report", "simulation/study", "simulation/sweep", "sources", "sources/cluster", "sources/kthena", "sources/llmaz", "sources/llmd", "sources/overlay", "sources/plain", "web"})},
+	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "controller/ledger", "examples", "internal/election", "internal/kube", "internal/plot", "internal/resource", "internal/telemetry", "internal/whatif", "metrics", "proto/externalscaler", "server", "simulation", "simulation/autoscaler", "simulation/report", "simulation/sweep", "sources", "sources/cluster", "sources/kthena", "sources/llmaz", "sources/llmd", "sources/overlay", "sources/plain", "web"})},
 	{folder: "cmd/poolwright", may: []string{"config", "internal/app", "optimizer/lp"}},
 
 	{folder: "examples"},

@@ -15,6 +15,15 @@ import (
 // request, as far as it could be read, so that all come in one error. Errors that
 // are no [*document.Error] stay as they are.
 func Complete(m proto.Message, err error) error {
+	return complete(err, func() error { return check(m) })
+}
+
+// CompleteSimulation is [Complete] for simulations whose files of requests may be opened.
+func CompleteSimulation(m *poolwrightv1.Simulation, open Opener, err error) error {
+	return complete(err, func() error { _, err := Simulation(m, open); return err })
+}
+
+func complete(err error, check func() error) error {
 	var text *document.Error
 	if !errors.As(err, &text) {
 		return err
@@ -27,7 +36,7 @@ func Complete(m proto.Message, err error) error {
 		all.add("", "%d more mistakes in the text", text.Omitted)
 	}
 	var meaning Violations
-	if errors.As(check(m), &meaning) {
+	if errors.As(check(), &meaning) {
 		for _, v := range meaning {
 			if !unread(v.Path, text.Violations) {
 				all = append(all, v)
@@ -46,6 +55,8 @@ func check(m proto.Message) (err error) {
 		_, err = Measurements(m)
 	case *poolwrightv1.Overlay:
 		_, err = Overlay(m)
+	case *poolwrightv1.Simulation:
+		_, err = Simulation(m, NoFiles)
 	}
 	return err
 }

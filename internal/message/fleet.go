@@ -28,6 +28,16 @@ const (
 // Fleet checks a fleet and translates it. The error is of type [Violations] and
 // names every mistake.
 func Fleet(m *poolwrightv1.Fleet) (planner.Fleet, error) {
+	f, v := translateFleet(m)
+	if len(v) > 0 {
+		return planner.Fleet{}, v.sorted()
+	}
+	return f, nil
+}
+
+// translateFleet translates what can be, unless there is far too much of something, and
+// returns every mistake.
+func translateFleet(m *poolwrightv1.Fleet) (planner.Fleet, Violations) {
 	if v := tooMany(m); len(v) > 0 {
 		return planner.Fleet{}, v
 	}
@@ -45,10 +55,7 @@ func Fleet(m *poolwrightv1.Fleet) (planner.Fleet, error) {
 	f.Scenarios = t.scenarios(m, f.Workloads)
 	f.Control = t.control(m.GetControl())
 	t.robustness(m, &f)
-	if len(t.violations) > 0 {
-		return planner.Fleet{}, t.violations.sorted()
-	}
-	return f, nil
+	return f, t.violations
 }
 
 // besideWorkloads leaves out the workloads, each of which is validated by itself.

@@ -1620,7 +1620,7 @@ var File_poolwright_v1_simulation_proto protoreflect.FileDescriptor
 
 const file_poolwright_v1_simulation_proto_rawDesc = "" +
 	"\n" +
-	"\x1epoolwright/v1/simulation.proto\x12\rpoolwright.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1epoolwright/v1/autoscaler.proto\x1a\x19poolwright/v1/fleet.proto\x1a\x1bpoolwright/v1/traffic.proto\"\xf6\x04\n" +
+	"\x1epoolwright/v1/simulation.proto\x12\rpoolwright.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1epoolwright/v1/autoscaler.proto\x1a\x19poolwright/v1/fleet.proto\x1a\x1bpoolwright/v1/traffic.proto\"\xf7\x04\n" +
 	"\n" +
 	"Simulation\x12\x1c\n" +
 	"\x04name\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xc8\x01R\x04name\x122\n" +
@@ -1631,8 +1631,8 @@ const file_poolwright_v1_simulation_proto_rawDesc = "" +
 	"\x06window\x18\x06 \x01(\v2\x19.google.protobuf.DurationB\x10\xbaH\r\xaa\x01\n" +
 	"\"\x04\b\x80\xa3\x052\x02\b\x01R\x06window\x12 \n" +
 	"\x05seeds\x18\a \x03(\x04B\n" +
-	"\xbaH\a\x92\x01\x04\x10d\x18\x01R\x05seeds\x12E\n" +
-	"\vautoscalers\x18\b \x03(\v2\x19.poolwright.v1.AutoscalerB\b\xbaH\x05\x92\x01\x02\x10dR\vautoscalers\x120\n" +
+	"\xbaH\a\x92\x01\x04\x10d\x18\x01R\x05seeds\x12F\n" +
+	"\vautoscalers\x18\b \x03(\v2\x19.poolwright.v1.AutoscalerB\t\xbaH\x06\x92\x01\x03\x10\xe8\aR\vautoscalers\x120\n" +
 	"\arouting\x18\t \x01(\v2\x16.poolwright.v1.RoutingR\arouting\x120\n" +
 	"\agateway\x18\n" +
 	" \x01(\v2\x16.poolwright.v1.GatewayR\agateway\x12F\n" +
