@@ -47,7 +47,9 @@ func TestFleetThereAndBack(t *testing.T) {
 	for _, file := range files {
 		text, err := fs.ReadFile(examples, file)
 		require.NoError(t, err)
-		texts = append(texts, string(text))
+		if !strings.Contains(string(text), "\nfleet:") { // a simulation is more than a fleet
+			texts = append(texts, string(text))
+		}
 	}
 	for _, name := range []string{"fleet.md", "policies.md"} {
 		page, err := fs.ReadFile(os.DirFS("../../docs"), name)
