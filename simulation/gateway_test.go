@@ -89,7 +89,6 @@ func TestHeldRequestsAreSpreadOverNewReplicas(t *testing.T) {
 	})
 }
 
-
 // newPoolwright is the production loop.
 func newPoolwright(t *testing.T, c *simulation.Cluster, each func(controller.Entry)) scaler {
 	t.Helper()
