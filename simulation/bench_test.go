@@ -17,13 +17,12 @@ import (
 func BenchmarkCluster(b *testing.B) {
 	for _, replicas := range []int{1, 64, 1024} {
 		b.Run(fmt.Sprintf("replicas=%d", replicas), func(b *testing.B) {
-			c, err := simulation.New(simulation.Config{
-				Fleet: chat(replicas, replicas), Requests: first(b.N, 0.7*44.2*float64(replicas)), Start: midnight,
-			})
+			rate := 0.7 * 44.2 * float64(replicas)
+			c, err := simulation.New(simulation.Config{Fleet: chat(replicas, replicas), Requests: first(b.N, rate), Start: midnight})
 			require.NoError(b, err)
 			b.ReportAllocs()
 			b.ResetTimer()
-			require.NoError(b, c.Run(b.Context(), nil, midnight.Add(1000*24*time.Hour), nil))
+			require.NoError(b, c.Run(b.Context(), nil, midnight.Add(time.Duration(float64(b.N)/rate*1.1*float64(time.Second))), nil))
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
 		})
 	}

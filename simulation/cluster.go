@@ -205,12 +205,16 @@ func (c *Cluster) Run(ctx context.Context, a Autoscaler, until time.Time, each f
 	c.ran, c.context, c.autoscaler, c.each = true, ctx, a, each
 	c.plan()
 	for r := range c.config.Requests {
-		if !(r.At < c.horizon) {
+		if err := c.check(&r); err != nil {
+			return err
+		}
+		if r.At >= c.horizon {
 			break
 		}
-		if !c.advance(r.At) || !c.arrive(&r) {
+		if !c.advance(r.At) {
 			return c.failure
 		}
+		c.arrive(&r)
 	}
 	if !c.advance(c.horizon) {
 		return c.failure
@@ -337,12 +341,8 @@ func (c *Cluster) tick() {
 	c.nextTick()
 }
 
-// arrive takes in a request. It tells whether the simulation goes on.
-func (c *Cluster) arrive(r *trace.Request) bool {
-	if err := c.check(r); err != nil {
-		c.failure = err
-		return false
-	}
+// arrive takes in a request.
+func (c *Cluster) arrive(r *trace.Request) {
 	i := c.requests.add()
 	q := c.requests.at(i)
 	q.arrival, q.window, q.workload = c.now, int32(c.current.Index), int32(r.Workload) //nolint:gosec // both are small
@@ -352,7 +352,6 @@ func (c *Cluster) arrive(r *trace.Request) bool {
 	c.current.Workloads[r.Workload].Arrived++
 	c.current.inside++
 	c.route(w.entry, i)
-	return true
 }
 
 // finish lets what is inside end, for some time, and reports the rest.
