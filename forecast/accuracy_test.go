@@ -95,7 +95,7 @@ func TestBandsCoverWhatTheyPromise(t *testing.T) {
 // Each method is there for a kind of demand.
 func TestMethodFitsDemand(t *testing.T) {
 	for method, k := range map[forecast.Method]kind{
-		forecast.LastValue:      walk,
+		forecast.LocalTrend:     ramps,
 		forecast.SeasonalChange: smoothDay,
 		forecast.SeasonalLevel:  schedule,
 		forecast.HoltWinters:    noisyDay,

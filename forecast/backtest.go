@@ -38,7 +38,7 @@ func (k *Models) compare(p *Pending, rate float64, slots int) {
 	if !p.Compared {
 		return
 	}
-	for m := LastValue; m < methods; m++ {
+	for m := LocalTrend; m < methods; m++ {
 		k.Loss[m] += (math.Abs(rate-p.Points[m]) - k.Loss[m]) * decay(k.Scored, slots)
 	}
 	k.Scored++
@@ -77,13 +77,13 @@ func (k *Models) smooth(s *State, slot int64, rate float64) {
 }
 
 // choose takes the method of least error. Before they have been compared for a quarter
-// of a day, that is the last value.
+// of a day, that is the local trend.
 func (k *Models) choose(slots int) {
-	k.Method = max(k.Method, LastValue)
+	k.Method = max(k.Method, LocalTrend)
 	if k.Scored < slots/4 {
 		return
 	}
-	best := LastValue
+	best := LocalTrend
 	for m := SeasonalChange; m < methods; m++ {
 		if k.Loss[m] < k.Loss[best] {
 			best = m
@@ -119,7 +119,7 @@ func (k *Models) mostRank(s *State) int {
 // promise makes the predictions from the last closed slot, to be judged later.
 func (k *Models) promise(s *State) {
 	p := Pending{Slot: k.Slot + int64(s.Lead), Compared: k.Smoothing != nil, Method: k.Method}
-	for m := LastValue; m < methods && (p.Compared || m == LastValue); m++ {
+	for m := LocalTrend; m < methods && (p.Compared || m == LocalTrend); m++ {
 		p.Points[m] = m.from(s, k, s.Lead)
 	}
 	p.Upper = p.Points[p.Method] + k.Margin

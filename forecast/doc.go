@@ -6,7 +6,7 @@
 // are pure: a state is never changed, the next one shares with it what stayed the same.
 //
 // Four methods are compared on what they predicted before, and the one with the least
-// error over the last day is taken: the last value, how demand changed on the days before,
+// error over the last day is taken: how demand has moved in the last minutes, how demand changed on the days before,
 // what it was then, and exponential smoothing with two seasons. The band is drawn from
 // the errors of what was chosen. docs/forecast.md has the formulas, and
 // docs/forecast-accuracy.md says how well they do.

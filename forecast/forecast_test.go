@@ -39,21 +39,54 @@ func TestOneSample(t *testing.T) {
 	p := c.Predict(after(c, sample{0, 7}), start().Add(15*time.Second))
 	assert.Equal(t, forecast.Prediction{
 		For: start().Add(135 * time.Second), Observed: 7, Age: 15 * time.Second,
-		Point: 7, Band: 7, Upper: 7, Method: forecast.LastValue,
+		Point: 7, Band: 7, Now: 7, Upper: 7, Method: forecast.LocalTrend,
 	}, p)
 	assert.Equal(t, "nothing was predicted before: demand as observed", p.Reason())
 }
 
-// The last value is the mean over one slot that slides along with time, where that lies
-// between the last two samples.
-func TestLastValueSlides(t *testing.T) {
+// each15s returns samples every 15 s.
+func each15s(rates ...float64) []sample {
+	samples := make([]sample, len(rates))
+	for i, rate := range rates {
+		samples[i] = sample{float64(i) / 4, rate}
+	}
+	return samples
+}
+
+// Noise is averaged out, in both directions; the band says how well.
+func TestNoiseOfLateIsAveragedOut(t *testing.T) {
 	var c forecast.Config
-	for _, x := range []struct{ rate, want float64 }{
-		{16, 16}, {30, 20}, {12, 0.8*15 + 0.2*12}, {4, 0.8*15 + 0.2*4},
-	} {
-		p := c.Predict(after(c, sample{0, 20}, sample{3, 5}, sample{4, 20}, sample{6, x.rate}), start())
-		assert.InDelta(t, x.want, p.Point, 1e-9, "%v", x.rate)
-		assert.GreaterOrEqual(t, p.Upper, x.rate, "never below what is observed")
+	p := c.Predict(after(c, each15s(21, 18, 20, 22, 19, 20, 18, 22, 21, 19, 20, 23)...), start())
+	assert.InDelta(t, 243.0/12, p.Point, 1e-9)
+	assert.Greater(t, p.Now, p.Point)
+	assert.Less(t, p.Upper, 22.0, "twelve samples know more than the last one")
+	assert.Contains(t, p.Reason(), "local trend: 20.25 requests/s, band up to 2")
+}
+
+// A line that noise does not explain goes on, as long as it was seen at most.
+func TestTrendGoesOn(t *testing.T) {
+	var c forecast.Config
+	rising := each15s(20, 24.2, 27.9, 32.1, 36, 39.8, 44.1, 48)
+	p := c.Predict(after(c, rising...), start())
+	assert.InDelta(t, 48+4*105.0/15, p.Point, 1, "1m45s were seen, 2m are asked for")
+	p = c.Predict(after(c, append(rising, sample{2, 48.2}, sample{2.25, 47.9}, sample{2.5, 48.1}, sample{2.75, 48})...), start())
+	assert.InDelta(t, 48, p.Point, 0.2, "and ends with it")
+
+	falling := each15s(48, 44.1, 39.8, 36, 32.1, 27.9, 24.2, 20)
+	p = c.Predict(after(c, falling...), start())
+	assert.Zero(t, p.Point)
+	assert.InDelta(t, 20, p.Upper, 0.5, "never below what there is now")
+}
+
+// A step is no trend, whatever the noise.
+func TestStepIsNoTrend(t *testing.T) {
+	var c forecast.Config
+	rates := []float64{21, 18, 20, 22, 19, 20, 18, 22, 21, 19, 20, 23}
+	for _, x := range []float64{81, 78, 80, 82, 79, 80} {
+		rates = append(rates, x)
+		p := c.Predict(after(c, each15s(rates...)...), start())
+		assert.InDelta(t, 80, p.Point, 2.1, "%v", rates)
+		assert.InDelta(t, 80, p.Upper, 6, "%v", rates)
 	}
 }
 
@@ -83,7 +116,7 @@ func TestStepIsFollowedWithinOneSample(t *testing.T) {
 }
 
 // After a gap there is no telling what it was before.
-func TestLastValueAfterGap(t *testing.T) {
+func TestNothingBeforeAGapCounts(t *testing.T) {
 	var c forecast.Config
 	p := c.Predict(after(c, sample{0, 10}, sample{31, 30}), start())
 	assert.InDelta(t, 30, p.Point, 1e-9)
@@ -91,53 +124,31 @@ func TestLastValueAfterGap(t *testing.T) {
 
 func TestBandIsDrawnFromErrors(t *testing.T) {
 	var c forecast.Config
-	p := c.Predict(after(c, few(13)...), start())
+	p := c.Predict(after(c, few()...), start())
 	assert.InDelta(t, 13, p.Point, 1e-9)
 	assert.InDelta(t, 13+2, p.Band, 1e-9, "without the two largest, 8 and 4")
 	assert.Equal(t, 5, p.Errors)
 	assert.True(t, p.Few)
 	assert.InDelta(t, 0.4, p.Coverage, 1e-9)
-	assert.Equal(t, "last value: 13 requests/s, band up to 15 from 5 outcomes only", p.Reason())
-
-	p = c.Predict(after(c, few(30)...), start())
-	assert.Equal(t, "last value: 13 requests/s, band up to 15 from 5 outcomes only, raised to what is observed", p.Reason())
+	assert.Equal(t, "local trend: 13 requests/s, band up to 15 from 5 outcomes only", p.Reason())
 }
 
 // few are samples with errors of 4, −1, 8, −10 and 2, and a last one.
-func few(last float64) []sample {
-	return []sample{{0, 10}, {5, 14}, {10, 13}, {15, 21}, {20, 11}, {25, 13}, {30, last}}
-}
-
-// With enough errors the band is the quantile of all.
-func TestBandOfEnoughErrors(t *testing.T) {
-	var c forecast.Config
-	samples := []sample{{0, 0}}
-	for i := 1; i <= 30; i++ {
-		// The errors are 1 to 30.
-		samples = append(samples, sample{5 * float64(i), samples[i-1].rate + float64(i)})
-	}
-	p := c.Predict(after(c, samples[:29]...), start())
-	assert.Equal(t, 27, p.Errors)
-	assert.True(t, p.Few)
-	p = c.Predict(after(c, samples...), start())
-	assert.Equal(t, 29, p.Errors)
-	assert.False(t, p.Few)
-	assert.InDelta(t, 27, p.Band-p.Point, 1e-6)
-	assert.NotContains(t, p.Reason(), "only")
+func few() []sample {
+	return []sample{{0, 10}, {5, 14}, {10, 13}, {15, 21}, {20, 11}, {25, 13}, {30, 13}}
 }
 
 // Errors of a random walk grow with the root of the lead.
 func TestHorizonStretchesErrors(t *testing.T) {
 	var c forecast.Config
-	s := after(c, few(13)...)
+	s := after(c, few()...)
 	s = c.Observe(s, start().Add(31*time.Minute), 13, 19*time.Minute)
 	assert.Equal(t, 4, s.Lead)
-	p := c.Predict(s, start())
-	assert.InDelta(t, 13+2*2, p.Band, 1e-6)
-	assert.Equal(t, start().Add(19*time.Minute), p.For)
+	assert.InDelta(t, 2*2, s.Models.Margin, 1e-6)
+	assert.Equal(t, start().Add(19*time.Minute), c.Predict(s, start()).For)
 
 	s = c.Observe(s, start().Add(32*time.Minute), 13, time.Minute)
-	assert.InDelta(t, 13+2, c.Predict(s, start()).Band, 1e-6, "and back")
+	assert.InDelta(t, 2, s.Models.Margin, 1e-6, "and back")
 }
 
 func TestWhatIsNoSample(t *testing.T) {
@@ -193,7 +204,7 @@ forecast: quantile 1 is not from 0.5 to 0.999`)
 
 func TestMethodString(t *testing.T) {
 	for method, name := range map[forecast.Method]string{
-		forecast.None: "none", forecast.LastValue: "last value", forecast.SeasonalChange: "seasonal change",
+		forecast.None: "none", forecast.LocalTrend: "local trend", forecast.SeasonalChange: "seasonal change",
 		forecast.SeasonalLevel: "seasonal level", forecast.HoltWinters: "Holt-Winters", 9: "Method(9)",
 	} {
 		assert.Equal(t, name, method.String())

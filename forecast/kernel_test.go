@@ -109,3 +109,51 @@ func TestErrorsAreThoseOfTheLastSlots(t *testing.T) {
 	k.remember(14, 2)
 	assert.ElementsMatch(t, []float32{13, 14}, k.Errors, "room for fewer")
 }
+
+// With enough errors the band is the quantile of all.
+func TestMarginOfEnoughErrors(t *testing.T) {
+	s := State{Slot: 5 * time.Minute, Lead: 1}
+	var k Models
+	for i := range 29 {
+		k.remember(float64(1+i*7%29), 288)
+	}
+	assert.InDelta(t, 27, k.margin(&s, 0.9), 0)
+	assert.Equal(t, 27, k.mostRank(&s))
+	assert.Equal(t, 27, rankAmong(len(k.Errors), 0.9), "the two largest are left out, and that is no loss")
+}
+
+// The variance is that of the noise, whatever demand does, and however samples are spaced.
+func TestVarianceOfSamples(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 1))
+	deviation := func(step float64) float64 {
+		ago := 400.0
+		points := make([]point, mostRecent)
+		for i := range points {
+			ago -= 5 + float64(random.IntN(15))
+			points[i] = point{ago, 100 - 0.3*ago + 2*random.NormFloat64()}
+		}
+		for i := 12; i < len(points); i++ {
+			points[i].rate += step
+		}
+		return math.Sqrt(variance(points))
+	}
+	const rounds = 4000
+	quiet, stepped := 0.0, 0.0
+	for range rounds {
+		quiet += deviation(0) / rounds
+		stepped += deviation(500) / rounds
+	}
+	assert.InDelta(t, 2, quiet, 0.1)
+	assert.InDelta(t, 2, stepped, 0.5, "a step is not noise")
+}
+
+// The fit is that of the normal equations.
+func TestFitIsLeastSquares(t *testing.T) {
+	w := fit([]point{{40, 3}, {30, 5}, {10, 4}, {0, 8}})
+	l := w.line(2)
+	assert.InDelta(t, 0.09, l.Slope, 1e-12)
+	assert.InDelta(t, 5+0.09*20, l.Level, 1e-12)
+	assert.InDelta(t, 14-90*0.09, w.restOfLine(), 1e-12)
+	assert.Equal(t, Line{Level: l.Level, Slope: l.Slope, Span: 40, Centre: 20, Variance: 0.5, SlopeVariance: 2.0 / 1000}, l)
+	assert.InDelta(t, math.Sqrt(0.5+0.002*30*30), l.deviation(10), 1e-12)
+}

@@ -9,9 +9,9 @@ type Method int
 const (
 	// None: nothing was observed.
 	None Method = iota
-	// LastValue: demand stays as it was over the length of a slot, or as the last two
-	// samples are where that lies outside of them.
-	LastValue
+	// LocalTrend: demand stays as it is or goes on as it has moved in the last minutes, see
+	// [Line].
+	LocalTrend
 	// SeasonalChange: demand changes as it did about this time on the days before.
 	SeasonalChange
 	// SeasonalLevel: demand is what it was at that time on the days before.
@@ -26,8 +26,8 @@ func (m Method) String() string {
 	switch m {
 	case None:
 		return "none"
-	case LastValue:
-		return "last value"
+	case LocalTrend:
+		return "local trend"
 	case SeasonalChange:
 		return "seasonal change"
 	case SeasonalLevel:
@@ -38,7 +38,7 @@ func (m Method) String() string {
 	return fmt.Sprintf("Method(%d)", int(m))
 }
 
-// gain is the share by which a method other than the last value follows what the open
+// gain is the share by which a method other than the local trend follows what the open
 // slot shows.
 func (m Method) gain() float64 {
 	switch m {
@@ -60,5 +60,5 @@ func (m Method) from(s *State, k *Models, ahead int) float64 {
 	case HoltWinters:
 		return max(0, k.Smoothing.predict(k.Slot, ahead))
 	}
-	return k.Last
+	return k.Late.at((float64(ahead) - 0.5) * s.Slot.Seconds())
 }

@@ -38,21 +38,11 @@ func (c Config) Observe(s State, at time.Time, rate float64, horizon time.Durati
 	if open := slotOf(at, s.Slot); s.Samples > 0 && open != slotOf(s.At, s.Slot) {
 		s = c.close(s, open)
 	}
-	s.Before = s.Rate
-	if s.At.IsZero() {
-		s.Before = rate
-	}
 	s.At, s.Rate = at, rate
+	s.remember(Sample{at, rate})
 	s.Samples++
 	s.Mean += (rate - s.Mean) / float64(s.Samples)
 	return s
-}
-
-// lastValue returns what the last value is when the mean over a slot is known: that
-// mean, but no further than the last two samples. So noise is averaged out, and a step
-// counts in full from its second sample on.
-func (s *State) lastValue(mean float64) float64 {
-	return min(max(mean, min(s.Before, s.Rate)), max(s.Before, s.Rate))
 }
 
 // aim changes the horizon. Errors of a random walk grow with the root of the lead,
@@ -83,7 +73,7 @@ func (c Config) close(s State, open int64) State {
 	}
 	next.judge(slot, rate, int(perDay(s.Slot)), c.errors())
 	next.smooth(&s, slot, rate)
-	next.Slot, next.Rate, next.Last = slot, rate, s.lastValue(rate)
+	next.Slot, next.Rate, next.Late = slot, rate, s.late()
 	next.Gap = int(min(open-slot-1, int64(len(s.Days))*perDay(s.Slot)))
 	next.choose(int(perDay(s.Slot)))
 	next.Margin = next.margin(&s, c.Quantile)

@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -17,7 +18,9 @@ type Prediction struct {
 	// Band is the upper end of the band, never below Point: what demand will not be
 	// above with the probability that was asked for.
 	Band float64
-	// Upper is the rate to provide for: Band, but never less than what is observed.
+	// Now is the upper end of the band of demand at the last sample, noise averaged out.
+	Now float64
+	// Upper is the rate to provide for: Band, but never less than Now.
 	Upper float64
 	// Method is how both were found. It is None, and all rates are 0, if nothing was
 	// observed.
@@ -36,15 +39,15 @@ func (p Prediction) Reason() string {
 	switch {
 	case p.Method == None:
 		return "nothing was observed"
-	case p.Errors == 0:
+	case p.Errors == 0 && p.Upper == p.Observed:
 		return "nothing was predicted before: demand as observed"
 	}
 	text := fmt.Sprintf("%v: %.4g requests/s, band up to %.4g", p.Method, p.Point, p.Band)
 	if p.Few {
 		text += fmt.Sprintf(" from %d outcomes only", p.Errors)
 	}
-	if p.Band < p.Observed {
-		text += ", raised to what is observed"
+	if p.Band < p.Now {
+		text += fmt.Sprintf(", raised to the %.4g of now", p.Now)
 	}
 	return text
 }
@@ -55,33 +58,38 @@ func (c Config) Predict(s State, now time.Time) Prediction {
 	if s.Samples == 0 {
 		return Prediction{For: now.Add(s.Horizon)}
 	}
+	late, ahead := s.late(), s.Horizon.Seconds()
+	quantile := c.completed().Quantile
+	z := math.Sqrt2 * math.Erfinv(2*quantile-1)
 	p := Prediction{
 		For: now.Add(s.Horizon), Observed: s.Rate, Age: max(0, now.Sub(s.At)),
-		Point: s.lastValue(s.Mean), Method: LastValue,
+		Point: late.at(ahead), Now: late.Level + z*late.deviation(0), Method: LocalTrend,
 	}
-	p.Band = p.Point
+	margin := 0.0
 	if k := s.Models; k != nil {
-		p.Point = k.point(&s)
 		p.Method, p.Errors, p.Coverage = k.Method, len(k.Errors), k.Coverage
-		p.Few = rankAmong(p.Errors, c.completed().Quantile) > k.mostRank(&s)
-		p.Band = p.Point + k.Margin
+		p.Few = rankAmong(p.Errors, quantile) > k.mostRank(&s)
+		margin = k.Margin
 	}
-	p.Upper = max(p.Band, s.Rate)
+	if p.Method == LocalTrend {
+		margin = max(margin, z*late.deviation(ahead))
+	} else {
+		p.Point = s.Models.ahead(&s)
+	}
+	p.Band = p.Point + margin
+	p.Upper = max(p.Band, p.Now)
 	return p
 }
 
-// point returns the prediction after a share of the open slot has shown its mean: what
-// was expected before and after that slot in proportion, moved by what is seen of it.
-// The last value is drawn from the mean over one slot that slides along with time.
-func (k *Models) point(s *State) float64 {
+// ahead returns the prediction of another method than the local trend after a share of the
+// open slot has shown its mean: what was expected before and after that slot in proportion,
+// moved by what is seen of it.
+func (k *Models) ahead(s *State) float64 {
 	share := s.At.Sub(s.At.Truncate(s.Slot)).Seconds() / s.Slot.Seconds()
 	shown := share
 	if k.Gap > 0 {
 		// What the last closed slot says is out of date.
 		shown = 1
-	}
-	if k.Method == LastValue {
-		return s.lastValue((1-shown)*k.Rate + shown*s.Mean)
 	}
 	return max(0, (1-share)*k.Due+share*k.Beyond+k.Method.gain()*shown*(s.Mean-k.Near))
 }

@@ -101,12 +101,12 @@ func TestRestoredStateGoesOnAlike(t *testing.T) {
 func invariants(t *testing.T, c forecast.Config, s forecast.State, now time.Time) {
 	t.Helper()
 	p := c.Predict(s, now)
-	for _, v := range []float64{p.Observed, p.Point, p.Band, p.Upper, p.Coverage} {
+	for _, v := range []float64{p.Observed, p.Point, p.Band, p.Now, p.Upper, p.Coverage} {
 		require.False(t, math.IsNaN(v) || math.IsInf(v, 0) || v < 0, "%+v", p)
 	}
 	require.GreaterOrEqual(t, p.Band, p.Point)
 	require.GreaterOrEqual(t, p.Upper, p.Band)
-	require.GreaterOrEqual(t, p.Upper, p.Observed)
+	require.GreaterOrEqual(t, p.Upper, p.Now)
 	require.GreaterOrEqual(t, p.Age, time.Duration(0))
 	require.NotEmpty(t, p.Reason())
 	if k := s.Models; k != nil {

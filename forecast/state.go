@@ -13,10 +13,11 @@ type State struct {
 	// reaches into.
 	Horizon time.Duration
 	Lead    int
-	// At and Rate are the last sample, and Before is the rate of the one before it; of
-	// the only one, if there is no other.
-	At           time.Time
-	Rate, Before float64
+	// At and Rate are the last sample, and Recent are the last ones with it, in order of
+	// time.
+	At     time.Time
+	Rate   float64
+	Recent []Sample
 	// Mean is that of the Samples in the slot of At, which is still open.
 	Mean    float64
 	Samples int
@@ -31,12 +32,13 @@ type State struct {
 // Models is what the methods know, how well they did, and what they expect from the last
 // closed slot on.
 type Models struct {
-	// Slot is the number of the last closed slot since the year 1, Rate its mean, Last
-	// the last value at its end, and Gap the number of slots without a sample between it
+	// Slot is the number of the last closed slot since the year 1, Rate its mean, Late
+	// demand of late at its end, and Gap the number of slots without a sample between it
 	// and the open one.
-	Slot       int64
-	Rate, Last float64
-	Gap        int
+	Slot int64
+	Rate float64
+	Late Line
+	Gap  int
 	// Smoothing is nil until there are two days of history.
 	Smoothing *Smoothing
 	// Pending are the predictions whose slot has not closed yet, in order of time.

@@ -34,6 +34,10 @@ var (
 		}
 		return 30
 	}}
+	ramps = kind{name: "ramps", noise: 0.02, mean: func(days float64) float64 {
+		// Up and down in 7.4 hours, a part of no day.
+		return 40 + 400*math.Abs(math.Mod(days*3.24, 1)-0.5)
+	}}
 	flat  = kind{name: "no pattern", noise: 0.2, mean: func(float64) float64 { return 50 }}
 	walk  = kind{name: "a walk", wander: 3, mean: func(float64) float64 { return 100 }}
 	steps = kind{name: "steps", noise: 0.05, mean: func(days float64) float64 {

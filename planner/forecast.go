@@ -40,7 +40,7 @@ func (c *cycle) expect(i int, s *seen) *Expectation {
 	if s.complete {
 		next.Demand = control.Forecast.Observe(next.Demand, c.snapshot.Now, float64(s.rate), w.horizon(control))
 		if p := control.Forecast.Predict(next.Demand, c.snapshot.Now); p.Method != forecast.None {
-			e.Point, e.Upper, e.Reason = queueing.Rate(p.Point), max(s.rate, queueing.Rate(p.Upper)), p.Reason()
+			e.Point, e.Upper, e.Reason = queueing.Rate(p.Point), queueing.Rate(p.Upper), p.Reason()
 		}
 	}
 	return e

@@ -102,7 +102,7 @@ func predict(rates []float64, horizon time.Duration) [predictors][]float64 {
 		if target := i - 1 + s.Lead; s.Models != nil && target < len(rates) {
 			p := s.Models.Pending[len(s.Models.Pending)-1]
 			points[chosen][target] = p.Points[p.Method]
-			for method := forecast.LastValue; p.Compared && method <= forecast.HoltWinters; method++ {
+			for method := forecast.LocalTrend; p.Compared && method <= forecast.HoltWinters; method++ {
 				points[method][target] = p.Points[method]
 			}
 		}
