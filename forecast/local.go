@@ -32,13 +32,14 @@ type Line struct {
 	// Level is demand at the last sample, in requests/s, and Slope its change per second; 0
 	// unless noise alone can't explain it.
 	Level, Slope float64
-	// Span is how far back the samples go, and Centre how long ago their mean was, in seconds.
+	// Span is for how long the slope is trusted: as long as it was seen, and a slot at most.
+	// Centre is how long ago the mean of the samples was. Both are in seconds.
 	Span, Centre float64
 	// Variance is that of the mean of the samples, and SlopeVariance that of the slope.
 	Variance, SlopeVariance float64
 }
 
-// at returns demand some seconds ahead. A trend is trusted for as long as it was seen.
+// at returns demand some seconds ahead.
 func (l *Line) at(ahead float64) float64 {
 	return max(0, l.Level+l.Slope*min(ahead, l.Span))
 }
@@ -72,7 +73,9 @@ func (s *State) late() Line {
 	for i, x := range s.Recent {
 		points[i] = point{last.At.Sub(x.At).Seconds(), x.Rate}
 	}
-	return agreed(points)
+	l := agreed(points)
+	l.Span = min(l.Span, s.Slot.Seconds())
+	return l
 }
 
 // point is a rate that was observed some seconds before the last sample.
