@@ -58,25 +58,32 @@ func (t *tree) fractionalSplits() []split {
 	return splits
 }
 
-// splitsAt are the splits of workload i at its mean replicas.
+// splitsAt are the splits of workload i at its mean replicas. Where only one variant may be used, which
+// one comes before how many replicas.
 func (t *tree) splitsAt(i int, fractions []fraction) []split {
 	w, units := &t.l.workloads[i], t.bundle.units()
 	var splits []split
 	for item := range w.items {
-		mean, least, most := 0.0, int32(math.MaxInt32), int32(0)
+		mean, used, least, most := 0.0, 0.0, int32(math.MaxInt32), int32(0)
 		for _, f := range fractions {
 			x := t.l.columns[i][f.pick].x[item]
 			mean += f.share * float64(x)
+			if x > 0 {
+				used += f.share
+			}
 			least, most = min(least, x), max(most, x)
 		}
 		if least == most {
 			continue
 		}
 		at := min(max(int32(math.Floor(mean+1e-6)), least), most-1)
-		fraction := mean - float64(at)
+		part, replicas := mean-float64(at), 1.0
+		if w.single && least == 0 {
+			at, part, replicas = 0, used, mean/used
+		}
 		splits = append(splits, split{
 			workload: i, item: w.firstItem + item, at: at,
-			score: min(fraction, 1-fraction) * w.place(item).priced(units),
+			score: min(part, 1-part) * replicas * w.place(item).priced(units),
 		})
 	}
 	return splits
@@ -127,6 +134,7 @@ func (t *tree) child(n *treeNode, s split, up bool) *treeNode {
 		return c
 	}
 	if t.master != nil {
+		c.basis = t.master.basis
 		t.master.addColumn(s.workload, pick)
 		return c
 	}

@@ -153,6 +153,9 @@ func (p *coreProgram) run() (s lp.Solution, ok bool) {
 	return s, s.Status == lp.Optimal || s.Status == lp.Infeasible
 }
 
+// rowsPerEffort rows make a pivot as much work as one pricing problem.
+const rowsPerEffort = 10
+
 // relax solves the relaxation and offers what is near its solution. Closed: no plan of the program
 // beats the target.
 func (p *coreProgram) relax() (closed, ok bool) {

@@ -50,6 +50,8 @@ type effort struct {
 	left  int // pricing problems
 	given int // left at the beginning
 	stop  *stopper
+	// unasked is what has been spent since the caller was asked whether to stop.
+	unasked int
 	// grace is what may still be spent on a first plan though the caller has stopped.
 	grace int
 }
@@ -58,7 +60,10 @@ type effort struct {
 func (e *effort) spend(n int) bool {
 	e.left -= n
 	e.grace = max(0, e.grace-n)
-	e.stop.asked()
+	if e.unasked += n; e.unasked >= askEvery {
+		e.stop.asked()
+		e.unasked = 0
+	}
 	return !e.exhausted()
 }
 
@@ -257,8 +262,8 @@ type lagrangianValue struct {
 	ok bool
 }
 
-// askEvery is the number of workloads after which an evaluation asks whether to stop; those with a
-// routing take longer, and each of them asks.
+// askEvery is the number of pricing problems after which the caller is asked whether to stop; those
+// with a routing take longer, and each of them asks.
 const askEvery = 16
 
 // evaluate works out L(prices) within the bounds of the node. Where the caller stops it, the
@@ -307,7 +312,7 @@ func (l *lagrangian) evaluate(prices []float64) lagrangianValue {
 
 // halted says whether the caller has stopped the search before workload i; it asks now and then.
 func (l *lagrangian) halted(i int) bool {
-	if i%askEvery == 0 || l.workloads[i].routing != nil {
+	if i > 0 && i%askEvery == 0 || l.workloads[i].routing != nil {
 		return l.budget.stop.asked()
 	}
 	return l.budget.stop.stopped()

@@ -3,8 +3,6 @@ package optimizer
 import (
 	"math"
 	"slices"
-
-	"github.com/poolwright/poolwright/optimizer/lp"
 )
 
 // master is the Dantzig–Wolfe master of a small program: a linear program that mixes known
@@ -13,54 +11,43 @@ import (
 // is cheaper (column generation). Where there are few rows that is quicker than the bundle, and
 // the value of the program tells which split is best.
 type master struct {
-	t      *tree
-	solver lp.Solver
-	// surplus is the cost of exceeding a row by a unit, the first columns of the program.
-	surplus []float64
-	// columns are the others, and position theirs by workload and index, or −1.
-	columns  []masterColumn
+	t       *tree
+	mixture *mixture
+	// picks are the configurations by column of the mixture, and position the reverse, or −1.
+	picks    [][]int32
 	position [][]int32
-	// x is the solution at the node, and value its objective.
-	x     []float64
+	// mixed are the configurations of every workload in the solution at the node, value is its
+	// objective and basis that of the mixture.
+	mixed [][]fraction
 	value float64
+	basis *mixtureBasis
+	// scaled is scratch.
+	scaled []float64
 }
 
-// masterColumn is a configuration in the program; closed are those out of the bounds of the node.
-type masterColumn struct {
-	workload int
-	index    int32
-	closed   bool
-}
-
-// newMaster starts from the configurations of the bundle's cuts and of the best plan. It returns
-// nil if the engine refuses the coefficients.
+// newMaster starts from the configurations of the bundle's cuts and of the best plan.
 func (t *tree) newMaster() *master {
 	l := t.l
-	m := &master{t: t, position: make([][]int32, len(l.workloads))}
-	problem := &lp.Problem{}
-	for range l.workloads {
-		problem.RowLower = append(problem.RowLower, 1)
-		problem.RowUpper = append(problem.RowUpper, 1)
-	}
+	m := &master{t: t, picks: make([][]int32, len(l.workloads)), position: make([][]int32, len(l.workloads))}
+	var limit, surplus []float64
 	for r, row := range l.rows {
-		problem.RowLower = append(problem.RowLower, math.Inf(-1))
-		problem.RowUpper = append(problem.RowUpper, row.limit*l.unit(r))
-		m.surplus = append(m.surplus, surplusFactor*max(t.bundle.prices[r], 0.1*t.bundle.scale[r]))
-		problem.Columns = append(problem.Columns, lp.Column{
-			Cost: m.surplus[r] / l.unit(r), Upper: math.Inf(1), Rows: []int32{m.row(r)}, Values: []float64{-1},
-		})
+		limit = append(limit, row.limit*l.unit(r))
+		surplus = append(surplus, surplusFactor*max(t.bundle.prices[r], 0.1*t.bundle.scale[r])/l.unit(r))
 	}
-	solver, err := t.engine.New(problem)
-	if err != nil {
-		return nil
+	rows := make([][]int32, len(l.workloads))
+	for i := range rows {
+		rows[i] = l.workloads[i].rows
 	}
-	m.solver = solver
+	m.mixture = newMixture(rows, limit, surplus)
+	m.add(t.bundle.value.cut.picks)
 	for k := range t.bundle.cuts {
 		m.add(t.bundle.cuts[k].picks)
 	}
 	if t.best != nil {
 		m.add(t.best.picks)
 	}
+	m.mixture.restart()
+	m.basis = m.mixture.basis()
 	return m
 }
 
@@ -71,19 +58,18 @@ const surplusFactor = 4
 // unit scales a row to coefficients around 1.
 func (l *lagrangian) unit(r int) float64 { return 1 / max(1, math.Abs(l.rows[r].limit)) }
 
-// row is that of coupling row r in the program.
-func (m *master) row(r int) int32 { return int32(len(m.position) + r) }
-
 // has says whether the program has column k of workload i.
 func (m *master) has(i, k int) bool { return k < len(m.position[i]) && m.position[i][k] >= 0 }
 
 // add takes one configuration of every workload into the program and returns how many are new.
-func (m *master) add(picks []int32) int {
-	before := len(m.columns)
+func (m *master) add(picks []int32) (added int) {
 	for i, pick := range picks {
-		m.addColumn(i, pick)
+		if !m.has(i, int(pick)) {
+			m.addColumn(i, pick)
+			added++
+		}
 	}
-	return len(m.columns) - before
+	return added
 }
 
 func (m *master) addColumn(i int, pick int32) {
@@ -95,68 +81,59 @@ func (m *master) addColumn(i int, pick int32) {
 	}
 	l := m.t.l
 	from := &l.columns[i][pick]
-	column := lp.Column{Cost: from.cost, Upper: math.Inf(1), Rows: []int32{int32(i)}, Values: []float64{1}}
+	m.scaled = resize(m.scaled, len(from.use))
 	for n, r := range l.workloads[i].rows {
-		if from.use[n] != 0 {
-			column.Rows = append(column.Rows, m.row(int(r)))
-			column.Values = append(column.Values, from.use[n]*l.unit(int(r)))
-		}
+		m.scaled[n] = from.use[n] * l.unit(int(r))
 	}
-	m.position[i][pick] = int32(len(m.columns))
-	m.columns = append(m.columns, masterColumn{workload: i, index: pick})
-	m.solver.AddColumns([]lp.Column{column})
-	m.narrowColumn(len(m.columns) - 1)
+	m.mixture.add(i, from.cost, m.scaled)
+	m.position[i][pick] = int32(len(m.picks[i]))
+	m.picks[i] = append(m.picks[i], pick)
+	m.narrow(i)
 }
 
-// narrowColumn closes a column if it is out of the bounds of the node, and else opens it.
-func (m *master) narrowColumn(k int) {
-	c := &m.columns[k]
-	if closed := !m.t.l.fits(c.workload, &m.t.l.columns[c.workload][c.index]); closed != c.closed {
-		c.closed = closed
-		upper := math.Inf(1)
-		if closed {
-			upper = 0
-		}
-		m.solver.SetBounds(len(m.surplus)+k, 0, upper)
+// narrow closes the columns of a workload that are out of the bounds of the node, and opens the others.
+func (m *master) narrow(i int) {
+	for k, pick := range m.picks[i] {
+		m.mixture.groups[i].closed[k] = !m.t.l.fits(i, &m.t.l.columns[i][pick])
 	}
 }
 
-// solve returns the program's solution and the prices of the rows; ok is false where numerics
-// failed.
-func (m *master) solve() (s lp.Solution, prices []float64, ok bool) {
+// solve returns the prices of the rows at the optimum; ok is false where numerics failed.
+func (m *master) solve() (prices []float64, ok bool) {
 	l := m.t.l
-	s = m.solver.Solve(0)
-	l.budget.left -= s.Iterations * (len(l.workloads) + len(l.rows)) / rowsPerEffort
-	if s.Status != lp.Optimal {
-		return s, nil, false
+	ok = m.mixture.solve()
+	l.budget.left -= m.mixture.work / multiplications
+	m.mixture.work %= multiplications
+	if !ok {
+		return nil, false
 	}
-	prices = make([]float64, len(l.rows))
+	prices = slices.Clone(m.mixture.prices)
 	for r := range prices {
-		prices[r] = max(0, -s.Dual[m.row(r)]*l.unit(r))
+		prices[r] *= l.unit(r)
 	}
-	return s, prices, true
+	return prices, true
 }
-
-// rowsPerEffort rows make a pivot as much work as one pricing problem.
-const rowsPerEffort = 10
 
 // raise raises the bound of the node and finds its fractional solution. It ends where the bound
 // reaches the target, or where little is left to gain. ok is false where numerics failed.
 func (m *master) raise() (outcome ascent, ok bool) {
 	t, b := m.t, &m.t.bundle
-	for k := range m.columns {
-		m.narrowColumn(k)
+	for i := range m.picks {
+		m.narrow(i)
+	}
+	if n := t.entered; n != nil && n.basis != nil {
+		m.mixture.enter(n.basis)
 	}
 	b.value.bound = math.Inf(-1)
 	for range nodePasses {
 		if !t.l.budget.spend(len(t.l.workloads)) {
 			return interrupted, true
 		}
-		s, prices, ok := m.solve()
+		prices, ok := m.solve()
 		if !ok {
 			return interrupted, false
 		}
-		m.x, m.value = append(m.x[:0], s.X...), s.Objective
+		m.keep()
 		v := t.l.evaluate(prices)
 		if !v.ok {
 			return failed(v.bound), true
@@ -179,29 +156,27 @@ func (m *master) raise() (outcome ascent, ok bool) {
 // has to be split anyway.
 const littleLeft = 0.1
 
+// keep takes note of the solution.
+func (m *master) keep() {
+	m.value, m.basis = m.mixture.value, m.mixture.basis()
+	m.mixed = make([][]fraction, len(m.picks))
+	m.mixture.shares(func(group, column int, share float64) {
+		if share > leastWeight {
+			m.mixed[group] = append(m.mixed[group], fraction{m.picks[group][column], share})
+		}
+	})
+}
+
 // raiseSurplus makes the rows dearer that are exceeded, and says whether any is.
 func (m *master) raiseSurplus() bool {
 	exceeded := false
-	for r := range m.surplus {
-		if m.x[r] > 1e-9 {
+	for r := range m.mixture.surplus {
+		if m.mixture.excess(r) > 1e-9 {
 			exceeded = true
-			m.surplus[r] *= surplusFactor
-			m.solver.SetCost(r, m.surplus[r]/m.t.l.unit(r))
+			m.mixture.surplus[r] *= surplusFactor
 		}
 	}
 	return exceeded
-}
-
-// shares are the configurations of every workload in the solution.
-func (m *master) shares() [][]fraction {
-	shares := make([][]fraction, len(m.position))
-	for k, share := range m.x[len(m.surplus):] {
-		if share > leastWeight {
-			c := &m.columns[k]
-			shares[c.workload] = append(shares[c.workload], fraction{c.index, share})
-		}
-	}
-	return shares
 }
 
 // firstPlan looks for a plan at the root and leaves the bundle as it was.
@@ -217,7 +192,7 @@ func (m *master) firstPlan() {
 // plan looks for a plan near the solution, among the configurations of the program.
 func (m *master) plan() {
 	picks := slices.Clone(m.t.bundle.value.cut.picks)
-	for i, fractions := range m.shares() {
+	for i, fractions := range m.mixed {
 		most := 0.0
 		for _, f := range fractions {
 			if f.share > most {
@@ -225,10 +200,17 @@ func (m *master) plan() {
 			}
 		}
 	}
+	if m.t.best == nil {
+		m.t.polish(&m.t.bundle, picks)
+		return
+	}
 	p := newPrimal(&m.t.bundle)
 	p.among = m
 	a := p.start(picks)
-	if p.repair(a) {
+	if !p.repair(a) {
+		return
+	}
+	if p.improveOne(a); a.cost < m.t.best.cost {
 		p.improve(a)
 		m.t.offer(a)
 	}
@@ -237,7 +219,7 @@ func (m *master) plan() {
 // splits are those of the workloads with several configurations in the solution.
 func (m *master) splits() []split {
 	var splits []split
-	for i, fractions := range m.shares() {
+	for i, fractions := range m.mixed {
 		if len(fractions) > 1 {
 			splits = append(splits, m.t.splitsAt(i, fractions)...)
 		}
@@ -291,18 +273,23 @@ func (m *master) score(children [2]*treeNode) (score float64, more bool) {
 // leastGain keeps the product of gains apart where one of them is 0.
 const leastGain = 1e-6
 
-// probe solves the program of a child, raises the child's bound and adds what is cheaper at the
-// prices. It returns the value of the program and the number of configurations added.
+// probe solves the program of a child and returns its value. Where that may close the child, it raises
+// the child's bound and adds what is cheaper at the prices, and returns how many configurations it added.
 func (m *master) probe(c *treeNode) (value float64, added int) {
 	l, change := m.t.l, &c.changes[len(c.changes)-1]
 	lo, hi := l.lo[change.item], l.hi[change.item]
 	defer m.bound(change.workload, change.item, lo, hi)
 	m.bound(change.workload, change.item, change.lo, change.hi)
-	s, prices, ok := m.solve()
-	if !ok || !l.budget.spend(len(l.workloads)) {
+	m.mixture.enter(m.basis)
+	prices, ok := m.solve()
+	if !ok || !l.budget.spend(1) {
 		return math.Inf(-1), 0
 	}
-	value = s.Objective
+	value = m.mixture.value
+	if value < m.t.target() {
+		return value, 0
+	}
+	l.budget.spend(len(l.workloads))
 	v := l.evaluate(prices)
 	if v.bound > c.bound {
 		c.bound, c.prices = v.bound, prices
@@ -317,9 +304,5 @@ func (m *master) probe(c *treeNode) (value float64, added int) {
 // bound narrows or widens the bounds of an item.
 func (m *master) bound(workload, item int, lo, hi int32) {
 	m.t.l.lo[item], m.t.l.hi[item] = lo, hi
-	for _, k := range m.position[workload] {
-		if k >= 0 {
-			m.narrowColumn(int(k))
-		}
-	}
+	m.narrow(workload)
 }

@@ -33,6 +33,7 @@ type pricer struct {
 	// per request/s with theta off the price of every replica that counts towards
 	// the least or the most replicas of the workload.
 	order   []int32
+	ratios  []float64 // by segment, under theta
 	theta   float64
 	first   int32 // segments before it are settled, and from it on nothing fails
 	settled int32 // replicas of segment first that are settled

@@ -1,9 +1,6 @@
 package optimizer
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // relaxed is a lower bound on the cost of any configuration from a state on. Where
 // the sum of replicas is limited, theta prices that limit.
@@ -65,6 +62,10 @@ func (p *pricer) walkOrder(next int, need float64) (cost, replicas float64) {
 // chooseTheta finds the price of the limit on the sum of replicas that bounds best:
 // the one at which the relaxation takes as many as it should.
 func (p *pricer) chooseTheta() {
+	p.order = resize(p.order, len(p.segments))
+	for i := range p.order {
+		p.order[i] = int32(i)
+	}
 	p.sortOrder(0)
 	root := p.root()
 	_, replicas := p.walkOrder(0, p.need)
@@ -120,21 +121,30 @@ func (p *pricer) bisect(low, high float64, meets func(float64) bool) {
 	p.sortOrder(high)
 }
 
-// sortOrder sets theta and sorts the segments by cost per request/s under it.
+// sortOrder sets theta and sorts the segments by cost per request/s under it. They are few, and often nearly
+// in order.
 func (p *pricer) sortOrder(theta float64) {
 	p.theta = theta
-	p.order = resize(p.order, len(p.segments))
-	for i := range p.order {
-		p.order[i] = int32(i)
+	p.ratios = resize(p.ratios, len(p.segments))
+	for i := range p.segments {
+		s := &p.segments[i]
+		p.ratios[i] = ratioOf(p.slope(s), s.capacity)
 	}
-	slices.SortStableFunc(p.order, func(a, b int32) int {
-		s, t := &p.segments[a], &p.segments[b]
-		rs, rt := ratioOf(p.slope(s), s.capacity), ratioOf(p.slope(t), t.capacity)
-		if rs != rt {
-			return sign(rs - rt)
+	for k := 1; k < len(p.order); k++ {
+		i, at := p.order[k], k
+		for ; at > 0 && p.dearer(p.order[at-1], i); at-- {
+			p.order[at] = p.order[at-1]
 		}
-		return int(s.sequence - t.sequence)
-	})
+		p.order[at] = i
+	}
+}
+
+// dearer says whether segment a stands after b in order.
+func (p *pricer) dearer(a, b int32) bool {
+	if p.ratios[a] != p.ratios[b] {
+		return p.ratios[a] > p.ratios[b]
+	}
+	return p.segments[a].sequence > p.segments[b].sequence
 }
 
 // sumSuffixes prepares relax.

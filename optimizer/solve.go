@@ -36,7 +36,7 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 	if o.limits == nil {
 		o.limits = defaultLimits()
 	}
-	s := &solver{canonical: canonicalize(p), options: o, bounds: map[int]float64{}, budget: &effort{left: o.Effort, stop: &stopper{ask: o.Stop}}}
+	s := &solver{canonical: canonicalize(p), options: o, bounds: map[int]float64{}, budget: &effort{left: o.Effort, unasked: askEvery, stop: &stopper{ask: o.Stop}}}
 	for g := range s.canonical.Pools {
 		s.packings = append(s.packings, packPool(&s.canonical.Problem, g))
 	}
@@ -348,7 +348,6 @@ func (t *tree) solve(tentative bool) result {
 		return result{best: t.best, prices: t.bundle.prices}
 	}
 	t.floor = math.Inf(1)
-	defer t.closeMaster()
 	if t.root() && !t.hasty && (t.best != nil || !tentative) {
 		t.run()
 		t.improveBest()
@@ -426,12 +425,16 @@ func (s *Solution) proof(wanted float64) Proof {
 // replicas are those of the plan in canonical order.
 func (s *solver) replicas() [][][]int {
 	out := make([][][]int, len(s.canonical.Workloads))
+	var (
+		variants slab[[]int]
+		counts   slab[int]
+	)
 	item := 0
 	for i := range out {
 		w := &s.canonical.Workloads[i]
-		out[i] = make([][]int, len(w.Variants))
+		out[i] = variants.take(len(w.Variants))
 		for j := range w.Variants {
-			out[i][j] = make([]int, len(w.Variants[j].Placements))
+			out[i][j] = counts.take(len(w.Variants[j].Placements))
 			for k := range out[i][j] {
 				out[i][j][k] = int(s.plan.replicas[item])
 				item++

@@ -41,6 +41,8 @@ type tree struct {
 	warm  *warmStart
 	// rootPrices are the multipliers at the root, for shadow prices.
 	rootPrices []float64
+	// entered is the node being worked on.
+	entered *treeNode
 }
 
 // treeNode is an open node.
@@ -50,7 +52,9 @@ type treeNode struct {
 	cuts    []cut
 	step    float64
 	changes []boundChange
-	serial  int
+	// basis is that of the parent's master, nil if there was none.
+	basis  *mixtureBasis
+	serial int
 }
 
 // boundChange narrows the bounds of an item of a workload.
@@ -176,7 +180,7 @@ func (t *tree) root() bool {
 		return false
 	}
 	t.ensurePlan()
-	if t.small() && !t.hasty {
+	if t.small() {
 		t.master = t.newMaster()
 	}
 	t.findPlans()
@@ -446,6 +450,7 @@ func (t *tree) enter(n *treeNode) (restore func()) {
 		t.l.narrowed[c.workload]++
 		t.l.lo[c.item], t.l.hi[c.item] = c.lo, c.hi
 	}
+	t.entered = n
 	t.bundle.prices, t.bundle.cuts, t.bundle.step, t.bundle.fresh = n.prices, slices.Clone(n.cuts), n.step, false
 	t.bundle.weights = make([]float64, len(n.cuts))
 	return func() {
@@ -490,16 +495,9 @@ func (t *tree) raise() ascent {
 		if outcome, ok := t.master.raise(); ok {
 			return outcome
 		}
-		t.closeMaster()
-	}
-	return t.ascend(goal{target: t.target(), hopeless: math.Inf(1), passes: nodePasses, precision: 3e-3})
-}
-
-func (t *tree) closeMaster() {
-	if t.master != nil {
-		t.master.solver.Close()
 		t.master = nil
 	}
+	return t.ascend(goal{target: t.target(), hopeless: math.Inf(1), passes: nodePasses, precision: 3e-3})
 }
 
 // round looks for plans near the fractional solution of the bundle, by dives that fix workloads with

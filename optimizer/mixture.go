@@ -1,0 +1,502 @@
+package optimizer
+
+import (
+	"math"
+	"slices"
+)
+
+// mixture is a linear program that mixes columns, in total one of each group, within rows that may
+// be exceeded at a cost:
+//
+//	minimise Σ cost·z + Σ surplus·t  subject to  Σ_group z = 1,  Σ use·z − t ≤ limit,  z, t ≥ 0.
+//
+// It is solved again and again as columns are added and closed, by the primal simplex method with
+// generalised upper bounds (G. B. Dantzig, R. M. Van Slyke, Generalized upper bounding techniques,
+// 1967): a key column of every group takes what the others leave of 1, so that the basis is as large
+// as the number of rows, which is few. Every basis stays feasible whatever is added or closed, since
+// closed columns only cost more than any plan without them.
+//
+// Prices and value are for guidance; nothing is proven by them.
+type mixture struct {
+	groups         []mixtureGroup
+	limit, surplus []float64
+	// dearest is the largest cost of a column, and most what a column uses of a row at most.
+	dearest float64
+	most    []float64
+
+	basic   []mixed   // by row
+	level   []float64 // values of basic
+	inverse []float64 // of the basis, row by row
+	stale   int       // exchanges since the inverse was set up
+
+	// prices are those of the rows, ≥ 0, and value is the objective.
+	prices []float64
+	value  float64
+	// work counts multiplications, until the caller takes account of them.
+	work int
+
+	direction, rates, scratch []float64
+}
+
+// mixtureGroup has the columns of a group: cost and closed by column, and use of rows, one column
+// after the other.
+type mixtureGroup struct {
+	rows      []int32
+	cost, use []float64
+	closed    []bool
+	key       int32
+	level     float64 // value of the key column
+}
+
+// mixed is a variable: a column of a group, or the slack or surplus of a row.
+type mixed struct {
+	group, column int32 // group is slackOf or surplusOf; column is the row then
+}
+
+const (
+	slackOf   = int32(-1)
+	surplusOf = int32(-2)
+)
+
+// mixtureBasis is a basis to come back to.
+type mixtureBasis struct {
+	keys  []int32
+	basic []mixed
+}
+
+// newMixture has groups without columns; rows of a group are those that its columns may use.
+func newMixture(rows [][]int32, limit, surplus []float64) *mixture {
+	m := &mixture{limit: limit, surplus: surplus, groups: make([]mixtureGroup, len(rows)), most: make([]float64, len(limit))}
+	for g := range m.groups {
+		m.groups[g].rows = rows[g]
+	}
+	m.basic, m.inverse = make([]mixed, len(limit)), make([]float64, len(limit)*len(limit))
+	m.level, m.prices, m.direction = make([]float64, len(limit)), make([]float64, len(limit)), make([]float64, len(limit))
+	m.rates = make([]float64, len(rows))
+	return m
+}
+
+// add appends a column to a group; use is by row of the group.
+func (m *mixture) add(group int, cost float64, use []float64) {
+	g := &m.groups[group]
+	g.cost, g.use, g.closed = append(g.cost, cost), append(g.use, use...), append(g.closed, false)
+	m.dearest = max(m.dearest, math.Abs(cost))
+	for n, r := range g.rows {
+		m.most[r] = max(m.most[r], use[n])
+	}
+}
+
+// basis returns the current one.
+func (m *mixture) basis() *mixtureBasis {
+	b := &mixtureBasis{keys: make([]int32, len(m.groups)), basic: slices.Clone(m.basic)}
+	for g := range m.groups {
+		b.keys[g] = m.groups[g].key
+	}
+	return b
+}
+
+// enter takes up a basis.
+func (m *mixture) enter(b *mixtureBasis) {
+	for g := range m.groups {
+		m.groups[g].key = b.keys[g]
+	}
+	copy(m.basic, b.basic)
+	m.stale = 0
+	if !m.factorise() {
+		m.restart()
+	}
+}
+
+// restart takes up the basis of the first column of each group and what that leaves or exceeds.
+func (m *mixture) restart() {
+	for g := range m.groups {
+		m.groups[g].key = 0
+	}
+	left := m.left()
+	clear(m.inverse)
+	for r := range m.limit {
+		m.basic[r] = mixed{slackOf, int32(r)}
+		m.inverse[r*len(m.limit)+r] = 1
+		if left[r] < 0 {
+			m.basic[r].group = surplusOf
+			m.inverse[r*len(m.limit)+r] = -1
+		}
+	}
+	m.stale = 0
+	m.locate()
+}
+
+// left is what the key columns leave of the rows.
+func (m *mixture) left() []float64 {
+	m.scratch = append(m.scratch[:0], m.limit...)
+	for g := range m.groups {
+		group := &m.groups[g]
+		for n, u := range group.column(group.key) {
+			m.scratch[group.rows[n]] -= u
+		}
+	}
+	return m.scratch
+}
+
+// column is the use of a column.
+func (g *mixtureGroup) column(k int32) []float64 {
+	return g.use[int(k)*len(g.rows):][:len(g.rows)]
+}
+
+// locate works out the values of the basis.
+func (m *mixture) locate() {
+	left := m.left()
+	for g := range m.groups {
+		m.groups[g].level = 1
+	}
+	for i := range m.basic {
+		m.level[i] = max(0, dot(m.line(i), left))
+		if g := m.basic[i].group; g >= 0 {
+			m.groups[g].level -= m.level[i]
+		}
+	}
+	for g := range m.groups {
+		m.groups[g].level = max(0, m.groups[g].level)
+	}
+}
+
+// line is a row of the inverse.
+func (m *mixture) line(i int) []float64 {
+	return m.inverse[i*len(m.limit):][:len(m.limit)]
+}
+
+// penalty is what a closed column costs more: another of its group, and exceeding the rows by all
+// that it uses, is cheaper in any case.
+func (m *mixture) penalty() float64 {
+	p := 1 + 2*m.dearest
+	for r, most := range m.most {
+		p += most * m.surplus[r]
+	}
+	return p
+}
+
+// solve finds the optimum, from the current basis. It returns false where numerics failed, or a
+// group has no open column.
+func (m *mixture) solve() bool {
+	if m.stale > len(m.limit)+mixtureUpdates {
+		m.enter(m.basis())
+	}
+	penalty := m.penalty()
+	stalled := 0
+	for range 200 + 20*len(m.limit) {
+		m.price(penalty)
+		entering, ok := m.cheapest(penalty, stalled > mixturePatience)
+		if !ok {
+			return m.finish()
+		}
+		step, ok := m.exchange(entering)
+		if !ok {
+			return false
+		}
+		stalled++
+		if step > mixtureSlack {
+			stalled = 0
+		}
+	}
+	return false
+}
+
+// Limits of the simplex method: exchanges with the same inverse, steps without gain before it goes
+// by Bland's rule, the value that counts as none, the least pivot, the least reduced cost in
+// relation to what it is the difference of, and the share of a closed column that shows a failure.
+const (
+	mixtureUpdates  = 50
+	mixturePatience = 30
+	mixtureSlack    = 1e-10
+	mixturePivot    = 1e-9
+	mixtureReduced  = 1e-11
+	mixtureShare    = 1e-7
+)
+
+// cost is that of a variable.
+func (m *mixture) cost(v mixed, penalty float64) float64 {
+	switch v.group {
+	case slackOf:
+		return 0
+	case surplusOf:
+		return m.surplus[v.column]
+	}
+	g := &m.groups[v.group]
+	if g.closed[v.column] {
+		return g.cost[v.column] + penalty
+	}
+	return g.cost[v.column]
+}
+
+// price works out the prices of the rows.
+func (m *mixture) price(penalty float64) {
+	clear(m.prices)
+	for i, v := range m.basic {
+		cost := m.cost(v, penalty)
+		if v.group >= 0 {
+			cost -= m.cost(mixed{v.group, m.groups[v.group].key}, penalty)
+		}
+		if cost != 0 {
+			for r, a := range m.line(i) {
+				m.prices[r] -= cost * a
+			}
+		}
+	}
+	m.work += len(m.limit) * len(m.limit)
+}
+
+// cheapest is the variable of the least reduced cost; first: the first one of a negative one, which
+// ends in any case (R. G. Bland, New finite pivoting rules for the simplex method, 1977). ok is false
+// if there is none.
+func (m *mixture) cheapest(penalty float64, first bool) (best mixed, ok bool) {
+	least := 0.0
+	see := func(v mixed, reduced, size float64) {
+		if reduced < -mixtureReduced*size && (reduced < least && !first || !ok) {
+			best, least, ok = v, reduced, true
+		}
+	}
+	for r, price := range m.prices {
+		see(mixed{slackOf, int32(r)}, price, m.surplus[r])
+		see(mixed{surplusOf, int32(r)}, m.surplus[r]-price, m.surplus[r])
+	}
+	for k := range m.groups {
+		g := &m.groups[k]
+		key := m.cost(mixed{int32(k), g.key}, penalty)
+		for n, u := range g.column(g.key) {
+			key += m.prices[g.rows[n]] * u
+		}
+		column, lowest := -1, math.Inf(1)
+		for c, cost := range g.cost {
+			if g.closed[c] {
+				continue
+			}
+			for n, u := range g.column(int32(c)) {
+				cost += m.prices[g.rows[n]] * u
+			}
+			if cost < lowest {
+				column, lowest = c, cost
+			}
+		}
+		if column >= 0 {
+			see(mixed{int32(k), int32(column)}, lowest-key, math.Abs(key)+m.dearest)
+		}
+		m.work += len(g.use)
+	}
+	return best, ok
+}
+
+// exchange lets a variable enter in place of the one that first falls to 0.
+func (m *mixture) exchange(entering mixed) (step float64, ok bool) {
+	m.direct(entering)
+	leaving, key, step := m.ratio(entering)
+	if leaving < 0 && key < 0 {
+		return 0, false
+	}
+	if leaving < 0 {
+		if leaving = m.successor(key); leaving < 0 {
+			// The group has no other column: the entering one takes its place.
+			m.advance(entering, step)
+			m.groups[key].key, m.groups[key].level = entering.column, step
+			return step, true
+		}
+		m.crown(leaving)
+		m.direct(entering)
+	}
+	pivot := m.direction[leaving]
+	if math.Abs(pivot) < mixturePivot {
+		return 0, false
+	}
+	m.advance(entering, step)
+	m.basic[leaving], m.level[leaving] = entering, step
+	m.eliminate(leaving, pivot)
+	m.stale++
+	return step, true
+}
+
+// direct sets the direction: by how much the basic variables fall as the entering one rises.
+func (m *mixture) direct(entering mixed) {
+	clear(m.direction)
+	add := func(r int32, amount float64) {
+		if amount != 0 {
+			for i := range m.direction {
+				m.direction[i] += amount * m.inverse[i*len(m.limit)+int(r)]
+			}
+		}
+	}
+	switch entering.group {
+	case slackOf:
+		add(entering.column, 1)
+	case surplusOf:
+		add(entering.column, -1)
+	default:
+		g := &m.groups[entering.group]
+		key := g.column(g.key)
+		for n, u := range g.column(entering.column) {
+			add(g.rows[n], u-key[n])
+		}
+	}
+	clear(m.rates)
+	if entering.group >= 0 {
+		m.rates[entering.group] = 1
+	}
+	for i, v := range m.basic {
+		if v.group >= 0 {
+			m.rates[v.group] -= m.direction[i]
+		}
+	}
+	m.work += len(m.limit) * len(m.limit)
+}
+
+// ratio is the basic variable, or else the group whose key column, that falls to 0 first, of those
+// that do together the one that falls the fastest.
+func (m *mixture) ratio(entering mixed) (leaving, key int, step float64) {
+	leaving, key, step = -1, -1, math.Inf(1)
+	fastest := 0.0
+	see := func(i, g int, level, rate float64) {
+		if rate < mixturePivot {
+			return
+		}
+		if at := level / rate; at < step-mixtureSlack || at <= step+mixtureSlack && rate > fastest {
+			leaving, key, fastest = i, g, rate
+			step = min(step, at)
+		}
+	}
+	for i, v := range m.basic {
+		see(i, -1, m.level[i], m.direction[i])
+		if v.group >= 0 {
+			see(-1, int(v.group), m.groups[v.group].level, m.rates[v.group])
+		}
+	}
+	if g := entering.group; g >= 0 {
+		see(-1, int(g), m.groups[g].level, m.rates[g])
+	}
+	return leaving, key, step
+}
+
+// advance changes the values by a step of the entering variable.
+func (m *mixture) advance(entering mixed, step float64) {
+	for i, v := range m.basic {
+		m.level[i] = max(0, m.level[i]-step*m.direction[i])
+		if v.group >= 0 {
+			g := &m.groups[v.group]
+			g.level = max(0, g.level-step*m.rates[v.group])
+			m.rates[v.group] = 0 // once per group
+		}
+	}
+	if g := entering.group; g >= 0 {
+		m.groups[g].level = max(0, m.groups[g].level-step*m.rates[g])
+	}
+}
+
+// successor is a basic column of a group, −1 if there is none.
+func (m *mixture) successor(group int) int {
+	return slices.IndexFunc(m.basic, func(v mixed) bool { return int(v.group) == group })
+}
+
+// crown exchanges a basic column with the key column of its group.
+func (m *mixture) crown(i int) {
+	group := m.basic[i].group
+	line := m.line(i)
+	for k, v := range m.basic {
+		if v.group == group && k != i {
+			for r, a := range m.line(k) {
+				line[r] += a
+			}
+		}
+	}
+	for r := range line {
+		line[r] = -line[r]
+	}
+	g := &m.groups[group]
+	g.key, m.basic[i].column = m.basic[i].column, g.key
+	g.level, m.level[i] = m.level[i], g.level
+}
+
+// eliminate updates the inverse.
+func (m *mixture) eliminate(leaving int, pivot float64) {
+	line := m.line(leaving)
+	for r := range line {
+		line[r] /= pivot
+	}
+	for i, factor := range m.direction {
+		if i != leaving && factor != 0 {
+			other := m.line(i)
+			for r, a := range line {
+				other[r] -= factor * a
+			}
+		}
+	}
+	m.work += len(m.limit) * len(m.limit)
+}
+
+// factorise sets up the inverse of the basis anew, column after column, and the values. It returns
+// false where the basis is singular.
+func (m *mixture) factorise() bool {
+	wanted := slices.Clone(m.basic)
+	clear(m.inverse)
+	for r := range m.limit {
+		m.basic[r] = mixed{slackOf, int32(r)}
+		m.inverse[r*len(m.limit)+r] = 1
+	}
+	placed := make([]bool, len(wanted))
+	for _, v := range wanted {
+		m.direct(v)
+		best, most := -1, mixturePivot
+		for i, rate := range m.direction {
+			if !placed[i] && math.Abs(rate) > most {
+				best, most = i, math.Abs(rate)
+			}
+		}
+		if best < 0 {
+			return false
+		}
+		m.basic[best], placed[best] = v, true
+		m.eliminate(best, m.direction[best])
+	}
+	m.locate()
+	return true
+}
+
+// finish works out the objective. It returns false if a closed column is in use.
+func (m *mixture) finish() bool {
+	m.value = 0
+	for k := range m.groups {
+		g := &m.groups[k]
+		if g.level > mixtureShare && g.closed[g.key] {
+			return false
+		}
+		m.value += g.cost[g.key] * g.level
+	}
+	for i, v := range m.basic {
+		if v.group >= 0 && m.level[i] > mixtureShare && m.groups[v.group].closed[v.column] {
+			return false
+		}
+		m.value += m.cost(v, 0) * m.level[i]
+	}
+	for r := range m.prices {
+		m.prices[r] = max(0, m.prices[r])
+	}
+	return true
+}
+
+// excess is by how much the solution exceeds a row.
+func (m *mixture) excess(r int) float64 {
+	for i, v := range m.basic {
+		if v.group == surplusOf && int(v.column) == r {
+			return m.level[i]
+		}
+	}
+	return 0
+}
+
+// shares calls visit for all columns in the solution.
+func (m *mixture) shares(visit func(group, column int, share float64)) {
+	for k := range m.groups {
+		visit(k, int(m.groups[k].key), m.groups[k].level)
+	}
+	for i, v := range m.basic {
+		if v.group >= 0 {
+			visit(int(v.group), int(v.column), m.level[i])
+		}
+	}
+}
