@@ -119,10 +119,14 @@ func (w *Workload) sortShapes(from *Workload, variants []int) {
 // restore maps replicas back to the order of the original problem.
 func (c *canonical) restore(replicas [][][]int) [][][]int {
 	out := make([][][]int, len(replicas))
+	var (
+		variants slab[[]int]
+		all      slab[int]
+	)
 	for i, from := range c.workloads {
-		out[from] = make([][]int, len(replicas[i]))
+		out[from] = variants.take(len(replicas[i]))
 		for j, variant := range c.variants[i] {
-			counts := make([]int, len(replicas[i][j]))
+			counts := all.take(len(replicas[i][j]))
 			for k, place := range c.placements[i][j] {
 				counts[place] = replicas[i][j][k]
 			}

@@ -49,8 +49,9 @@ func NewHeadroom(p *Problem) *Headroom {
 		problem: p, pools: poolUses(p), quotas: make([]int, len(p.Quotas)), quotaOf: quotaIndex(p),
 		counts: make([][]int, len(p.Workloads)),
 	}
+	var counts slab[int]
 	for i := range p.Workloads {
-		h.counts[i] = make([]int, len(p.Workloads[i].Variants))
+		h.counts[i] = counts.take(len(p.Workloads[i].Variants))
 	}
 	return h
 }

@@ -39,8 +39,9 @@ func (p *Problem) Validate() error {
 		}
 	}
 	names = make(map[string]int, len(p.Workloads))
+	at := &path{list: "workloads"}
 	for i := range p.Workloads {
-		at := &path{list: "workloads", index: i}
+		at.index = i
 		c.unique(names, at, p.Workloads[i].Name, i)
 		c.workload(at, &p.Workloads[i], len(p.Pools))
 	}
@@ -143,8 +144,9 @@ func (c *checker) workload(at *path, w *Workload, pools int) {
 	c.bounds(at, w.MinReplicas, w.MaxReplicas)
 	c.shapes(at, w)
 	names := map[string]int{}
+	variant := &path{at, "variants", 0}
 	for i := range w.Variants {
-		variant := &path{at, "variants", i}
+		variant.index = i
 		c.unique(names, variant, w.Variants[i].Name, i)
 		c.variant(variant, &w.Variants[i], pools)
 	}
@@ -162,8 +164,10 @@ func (c *checker) shapes(at *path, w *Workload) {
 	if len(w.Shapes) > 0 && !(math.Abs(total-1) <= sharesWithin) {
 		c.fail(at, "shapes", "the shares sum to %.9g, not to 1", total)
 	}
+	variant := &path{at, "variants", 0}
 	for j := range w.Variants {
-		v, variant := &w.Variants[j], &path{at, "variants", j}
+		v := &w.Variants[j]
+		variant.index = j
 		if len(v.ShapeCapacities) != len(w.Shapes) {
 			c.fail(variant, "shapeCapacities", "%d capacities of %d shapes", len(v.ShapeCapacities), len(w.Shapes))
 		}
