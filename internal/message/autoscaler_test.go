@@ -1,6 +1,9 @@
 package message_test
 
 import (
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,4 +97,23 @@ func TestAutoscalerMistakes(t *testing.T) {
 		"autoscalers[1].saturation.interval", "autoscalers[1].saturation.kvSpareTrigger", "autoscalers[1].saturation.queueSpareTrigger",
 		"autoscalers[2].name",
 	}, paths)
+}
+
+// The example of the page is one of every kind.
+func TestDocumentedAutoscalers(t *testing.T) {
+	page, err := os.ReadFile("../../docs/autoscalers.md")
+	require.NoError(t, err)
+	_, example, found := strings.Cut(string(page), "```yaml\nautoscalers:\n")
+	require.True(t, found)
+	example, _, _ = strings.Cut(example, "```")
+	all, err := message.Autoscalers(autoscalersOf(t, "\n"+example))
+	require.NoError(t, err)
+	kinds := map[string]bool{}
+	for _, a := range all {
+		require.NoError(t, a.Settings.Validate(), a.Name)
+		kinds[fmt.Sprintf("%T", a.Settings)] = true
+	}
+	for _, k := range autoscaler.Kinds() {
+		assert.True(t, kinds[fmt.Sprintf("%T", k)], "%T is missing", k)
+	}
 }

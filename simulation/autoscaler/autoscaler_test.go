@@ -370,6 +370,24 @@ func TestMetricsHaveAnAge(t *testing.T) {
 	assert.Equal(t, time.Minute, late.changes[0].at)
 }
 
+// A fleet whose lengths of requests nobody tells is scaled all the same.
+func TestUndeclaredLengths(t *testing.T) {
+	f := chat(3600)
+	for _, s := range autoscaler.Kinds()[:9] {
+		c, err := simulation.New(simulation.Config{
+			Fleet: f, Undeclared: []bool{true}, Requests: load(upAndDown...), Start: start, Gateway: simulation.DefaultGateway(),
+		})
+		require.NoError(t, err)
+		a, err := s.New(c, autoscaler.Resources{})
+		require.NoError(t, err)
+		most := 0
+		require.NoError(t, c.Run(t.Context(), a, start.Add(lengthOf(upAndDown)), func(simulation.Window) {
+			most = max(most, c.Desired(0, 0))
+		}), s.Name())
+		assert.Greater(t, most, 1, s.Name())
+	}
+}
+
 // Equal input gives equal decisions.
 func TestDecisionsAreRepeatable(t *testing.T) {
 	f := chat(2, 1)

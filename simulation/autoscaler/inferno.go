@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/optimizer/greedy"
 	"github.com/poolwright/poolwright/planner"
 	"github.com/poolwright/poolwright/queueing"
@@ -85,15 +86,11 @@ func (a *infernoScaler) Scale(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	problem, known := a.problem(fleet, observations)
-	d, _, err := a.planner.Plan(planner.Snapshot{Now: now, Fleet: problem}, planner.Memory{}, nil)
+	d, _, err := a.planner.Plan(planner.Snapshot{Now: now, Fleet: a.problem(fleet, observations)}, planner.Memory{}, nil)
 	if err != nil {
 		return err
 	}
 	for i := range d.Plans {
-		if !known[i] {
-			continue
-		}
 		for j := range d.Plans[i].Variants {
 			a.cluster.SetReplicas(i, j, d.Plans[i].Variants[j].Total())
 		}
@@ -101,10 +98,8 @@ func (a *infernoScaler) Scale(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// problem is a fleet as the family sees it, and whose demand is known; others stay as they
-// are.
-func (a *infernoScaler) problem(fleet planner.Fleet, observations []planner.Observation) (planner.Fleet, []bool) {
-	known := make([]bool, len(fleet.Workloads))
+// problem is a fleet as the family sees it.
+func (a *infernoScaler) problem(fleet planner.Fleet, observations []planner.Observation) planner.Fleet {
 	fleet.Objective = planner.Objective{Strategy: planner.InfernoGreedy, Greedy: a.settings.Greedy}
 	fleet.Scenarios = nil
 	fleet.Workloads = slices.Clone(fleet.Workloads)
@@ -113,12 +108,11 @@ func (a *infernoScaler) problem(fleet planner.Fleet, observations []planner.Obse
 		w.ArrivalRateUpper, w.Redundancy, w.Penalized, w.Shapes, w.ExpansionRate = 0, 0, false, nil, nil
 		w.MinReplicas = max(w.MinReplicas, 1)
 		w.SLO = means(w.SLO)
-		for k := range observations {
-			if observations[k].Workload == w.QualifiedName() {
-				known[i] = observe(w, &observations[k])
-			}
-		}
 		w.Variants = slices.Clone(w.Variants)
+		k := slices.IndexFunc(observations, func(o planner.Observation) bool { return o.Workload == w.QualifiedName() })
+		if k < 0 || !observe(w, &observations[k]) {
+			hold(w)
+		}
 		for j := range w.Variants {
 			v := &w.Variants[j]
 			v.SwitchUp, v.SwitchDown = 0, 0
@@ -128,19 +122,26 @@ func (a *infernoScaler) problem(fleet planner.Fleet, observations []planner.Obse
 			}
 		}
 	}
-	return fleet, known
+	return fleet
 }
 
-// observe takes over what was measured of a workload, and tells whether its demand was.
+// observe takes over what was measured of a workload, and tells whether its demand is known.
 func observe(w *planner.Workload, o *planner.Observation) bool {
-	if o.ArrivalRate.State != planner.Fresh {
-		return false
-	}
-	w.ArrivalRate = queueing.Rate(o.ArrivalRate.Value)
 	if in, out := o.InputTokens, o.OutputTokens; in.State == planner.Fresh && out.State == planner.Fresh {
 		w.Shape.InputTokens, w.Shape.OutputTokens = queueing.Tokens(in.Value), queueing.Tokens(max(1, out.Value))
 	}
-	return true
+	w.ArrivalRate = queueing.Rate(o.ArrivalRate.Value)
+	return o.ArrivalRate.State == planner.Fresh && w.Shape.OutputTokens > 0
+}
+
+// hold keeps the replicas of a workload whose demand is not known.
+func hold(w *planner.Workload) {
+	w.ArrivalRate, w.MinReplicas = 0, 0
+	w.Shape.OutputTokens = max(w.Shape.OutputTokens, 1)
+	for j := range w.Variants {
+		v := &w.Variants[j]
+		v.MinReplicas, v.MaxReplicas = v.CurrentReplicas, optimizer.Bound{Limited: true, Value: v.CurrentReplicas}
+	}
 }
 
 // means are the tightest limits on each metric, as limits on means.

@@ -106,15 +106,25 @@ func TestLimitsAsMeans(t *testing.T) {
 func TestWhatTheFamilyObserves(t *testing.T) {
 	fleet := planner.Fleet{Workloads: []planner.Workload{
 		{Name: "w", ArrivalRate: 7, Shape: queueing.Shape{InputTokens: 1, OutputTokens: 2}, Redundancy: 1, Penalized: true},
-		{Name: "unseen", ArrivalRate: 7}, {Name: "stale", ArrivalRate: 7},
+		{Name: "unseen", ArrivalRate: 7, MinReplicas: 2, Variants: []planner.Variant{{Name: "v", CurrentReplicas: 5}}},
+		{Name: "stale", ArrivalRate: 7, Shape: queueing.Shape{OutputTokens: 3}, Variants: []planner.Variant{{Name: "v", MinReplicas: 1, CurrentReplicas: 0}}},
+		{Name: "of unknown lengths", ArrivalRate: 7, Variants: []planner.Variant{{Name: "v", CurrentReplicas: 1}}},
 	}}
 	fresh := func(x float64) planner.Measurement { return planner.Measurement{State: planner.Fresh, Value: x} }
 	a := infernoScaler{settings: DefaultInferno()}
-	p, known := a.problem(fleet, []planner.Observation{
+	p := a.problem(fleet, []planner.Observation{
 		{Workload: "w", ArrivalRate: fresh(3), InputTokens: fresh(100), OutputTokens: fresh(0.5)},
 		{Workload: "stale", ArrivalRate: planner.Measurement{State: planner.Stale, Value: 5}},
+		{Workload: "of unknown lengths", ArrivalRate: fresh(3)},
 	})
-	assert.Equal(t, []bool{true, false, false}, known)
+	for i, replicas := range []int{5, 0, 1} {
+		w := p.Workloads[i+1]
+		assert.Zero(t, w.ArrivalRate, w.Name)
+		assert.Zero(t, w.MinReplicas, w.Name)
+		assert.GreaterOrEqual(t, w.Shape.OutputTokens, queueing.Tokens(1), w.Name)
+		assert.Equal(t, replicas, w.Variants[0].MinReplicas, w.Name)
+		assert.Equal(t, limited(replicas), w.Variants[0].MaxReplicas, w.Name)
+	}
 	w := p.Workloads[0]
 	assert.Equal(t, queueing.Rate(3), w.ArrivalRate)
 	assert.Equal(t, queueing.Tokens(100), w.Shape.InputTokens)
