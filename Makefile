@@ -191,6 +191,10 @@ DATA ?= ../shared/data
 accuracy: ## measure the model's accuracy; fails when a target is missed; writes docs/accuracy.md where DATA (../shared/data) exists
 	go -C benchmarks run ./accuracy -data "$(abspath $(DATA))" -docs ../docs
 
+.PHONY: bench-sim
+bench-sim: ## measure the speed of simulations; fails when a target is missed
+	CGO_ENABLED=0 go -C benchmarks run ./simulation
+
 .PHONY: bench-forecast
 bench-forecast: ## measure predictions of demand; fails when a target is missed; writes docs/forecast-accuracy.md where DATA (../shared/data) exists
 	go -C benchmarks run ./forecast -data "$(abspath $(DATA))" -docs ../docs

@@ -139,6 +139,7 @@ type comparison struct {
 func comparisons() []comparison {
 	return []comparison{
 		{"open-loop", true, openLoopStudy},
+		{"simulated", true, simulatedStudy},
 		{"closed-loop", true, closedLoopStudy},
 		{"grids", true, gridStudy},
 		{"trace", true, traceStudy},
