@@ -61,6 +61,7 @@ func Simulation(m *poolwrightv1.Simulation, open Opener) (Simulated, error) {
 	if len(fleet.Workloads) > 0 { // else there are none, or far too many
 		s.Traffic, s.Duration, err = Traffic(m, fleet.Workloads, open)
 		v.below("", err)
+		s.Cluster.Undeclared = undeclared(m.GetTraffic(), fleet.Workloads)
 	}
 	s.times(&v)
 	scalers := m.GetAutoscalers()
@@ -129,6 +130,22 @@ func (v *Violations) disruptions(m *poolwrightv1.Simulation, f *planner.Fleet) [
 			At: d.GetAt().AsDuration(), Pool: d.GetPool(), Devices: int(d.GetDevices()),
 			ReturnsAfter: d.GetReturnsAfter().AsDuration(), Notice: d.GetNotice().AsDuration(),
 		})
+	}
+	return all
+}
+
+// undeclared tells whose lengths of requests are measured; nil = nobody's.
+func undeclared(traffic []*poolwrightv1.Traffic, workloads []planner.Workload) []bool {
+	var all []bool
+	for _, of := range traffic {
+		for i := range workloads {
+			if name := of.GetWorkload(); of.GetMeasuredLengths() && (name == workloads[i].QualifiedName() || name == workloads[i].Name) {
+				if all == nil {
+					all = make([]bool, len(workloads))
+				}
+				all[i] = true
+			}
+		}
 	}
 	return all
 }

@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/poolwright/poolwright/internal/message"
 	"github.com/poolwright/poolwright/optimizer/lp"
-	"github.com/poolwright/poolwright/queueing"
+	"github.com/poolwright/poolwright/simulation/autoscaler"
 	"github.com/poolwright/poolwright/simulation/hindsight"
 	"github.com/poolwright/poolwright/simulation/trace"
 )
@@ -24,14 +23,11 @@ func newFuture(ctx context.Context, s *message.Simulated, engine lp.Engine) *fut
 	f := &future{simulated: s, schedules: make(map[uint64]func() (*hindsight.Schedule, error), len(s.Seeds))}
 	for _, seed := range s.Seeds {
 		f.schedules[seed] = sync.OnceValues(func() (*hindsight.Schedule, error) {
-			windows, err := f.windows(seed)
-			if err != nil {
-				return nil, err
+			of := autoscaler.Future{
+				Fleet: s.Cluster.Fleet, Traffic: s.Traffic, Undeclared: s.Cluster.Undeclared, Seed: seed,
+				Duration: s.Duration, From: s.Warmup, Window: s.Window, Engine: engine,
 			}
-			return hindsight.Find(
-				hindsight.Input{Fleet: s.Cluster.Fleet, Windows: windows, From: s.Warmup, Engine: engine},
-				func() bool { return ctx.Err() != nil },
-			)
+			return of.Schedule(func() bool { return ctx.Err() != nil })
 		})
 	}
 	return f
@@ -48,34 +44,16 @@ func (f *future) bound(seed uint64) (float64, error) {
 	return s.Bound, nil
 }
 
-// windows are the rates of what arrives with a seed.
-func (f *future) windows(seed uint64) ([]hindsight.Window, error) {
-	s := f.simulated
-	n := int((s.Duration + s.Window - 1) / s.Window)
-	windows := make([]hindsight.Window, n)
-	for t := range windows {
-		windows[t].Length = min(s.Window, s.Duration-time.Duration(t)*s.Window)
-	}
-	for _, w := range s.Traffic {
-		rates, err := trace.Rates(w, seed, s.Window.Seconds(), n)
-		if err != nil {
-			return nil, fmt.Errorf("traffic of %s: %w", w.Name, err)
-		}
-		for t, rate := range rates {
-			windows[t].Rates = append(windows[t].Rates, queueing.Rate(rate))
-		}
-	}
-	return windows, nil
-}
-
 // requests is how many are expected with the first seed.
 func (f *future) requests() (float64, error) {
-	windows, err := f.windows(f.simulated.Seeds[0])
 	total := 0.0
-	for _, w := range windows {
-		for _, rate := range w.Rates {
-			total += float64(rate) * w.Length.Seconds()
+	for _, w := range f.simulated.Traffic {
+		seconds := f.simulated.Duration.Seconds()
+		rates, err := trace.Rates(w, f.simulated.Seeds[0], seconds, 1)
+		if err != nil {
+			return 0, fmt.Errorf("traffic of %s: %w", w.Name, err)
 		}
+		total += rates[0] * seconds
 	}
-	return total, err
+	return total, nil
 }

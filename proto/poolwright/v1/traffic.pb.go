@@ -132,9 +132,14 @@ type Traffic struct {
 	Workload string `protobuf:"bytes,1,opt,name=workload,proto3" json:"workload,omitempty"`
 	// Parts: one for most; one for each client of a mix; pieces of traces, one after
 	// another or at once. 1,000 in all traffic, at most.
-	Parts         []*TrafficPart `protobuf:"bytes,2,rep,name=parts,proto3" json:"parts,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Parts []*TrafficPart `protobuf:"bytes,2,rep,name=parts,proto3" json:"parts,omitempty"`
+	// Autoscalers are not told the lengths of the load, and measure those of requests that
+	// end, as in a cluster where nobody declares any. The load still says what is sized where
+	// nothing is measured: lengths of all requests on the mean. The bound by hindsight knows
+	// the lengths in each window.
+	MeasuredLengths bool `protobuf:"varint,3,opt,name=measured_lengths,json=measuredLengths,proto3" json:"measured_lengths,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Traffic) Reset() {
@@ -179,6 +184,13 @@ func (x *Traffic) GetParts() []*TrafficPart {
 		return x.Parts
 	}
 	return nil
+}
+
+func (x *Traffic) GetMeasuredLengths() bool {
+	if x != nil {
+		return x.MeasuredLengths
+	}
+	return false
 }
 
 // TrafficPart is requests from one origin. They are cut, stretched, scaled and put into
@@ -1336,10 +1348,11 @@ var File_poolwright_v1_traffic_proto protoreflect.FileDescriptor
 
 const file_poolwright_v1_traffic_proto_rawDesc = "" +
 	"\n" +
-	"\x1bpoolwright/v1/traffic.proto\x12\rpoolwright.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\"m\n" +
+	"\x1bpoolwright/v1/traffic.proto\x12\rpoolwright.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\"\x98\x01\n" +
 	"\aTraffic\x12#\n" +
 	"\bworkload\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\bworkload\x12=\n" +
-	"\x05parts\x18\x02 \x03(\v2\x1a.poolwright.v1.TrafficPartB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\x05parts\"\x8b\x04\n" +
+	"\x05parts\x18\x02 \x03(\v2\x1a.poolwright.v1.TrafficPartB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\x05parts\x12)\n" +
+	"\x10measured_lengths\x18\x03 \x01(\bR\x0fmeasuredLengths\"\x8b\x04\n" +
 	"\vTrafficPart\x120\n" +
 	"\x05trace\x18\x01 \x01(\v2\x18.poolwright.v1.TraceFileH\x00R\x05trace\x12?\n" +
 	"\tgenerated\x18\x02 \x01(\v2\x1f.poolwright.v1.GeneratedTrafficH\x00R\tgenerated\x12>\n" +
