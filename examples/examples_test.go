@@ -132,7 +132,7 @@ func TestMixIsEmbedded(t *testing.T) {
 }
 
 // simulations are the files of simulations, each with a fleet.
-var simulations = []string{"day.yaml"}
+var simulations = []string{"day.yaml", "what-if.yaml"}
 
 func TestDayIsEmbedded(t *testing.T) {
 	data, err := os.ReadFile("day.yaml")

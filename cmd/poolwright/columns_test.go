@@ -51,6 +51,9 @@ func isSimulation(file string) bool {
 	return err == nil && bytes.Contains(text, []byte("\nfleet:"))
 }
 
+// simulations are the examples that are no fleets.
+var simulations = []string{"day.yaml", "what-if.yaml"}
+
 // Whatever a command prints about an example fits.
 func TestExamplesFitTheirColumns(t *testing.T) {
 	var files []string
@@ -74,6 +77,17 @@ func TestExamplesFitTheirColumns(t *testing.T) {
 	}
 	samples := []string{"calibrate", "-f", filepath.Join("..", "..", "examples", "samples.csv"), "--validate"}
 	assertFits(t, printed(t, samples...), samples...)
+}
+
+// So does what is printed of simulations: of all autoscalers, and of a sweep.
+func TestSimulationsFitTheirColumns(t *testing.T) {
+	file := filepath.Join("..", "..", "examples", "what-if.yaml")
+	for _, args := range [][]string{
+		{"compare", "-f", file, "--seed", "1,2"},
+		{"simulate", "-f", file, "--seed", "1", "--sweep", "pools.H100=4,8", "--sweep", "workloads.chat.load.arrivalRate=10,20"},
+	} {
+		assertFits(t, printed(t, args...), args...)
+	}
 }
 
 // So does the help of every command.

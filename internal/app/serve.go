@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/internal/telemetry"
+	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
 	"github.com/poolwright/poolwright/server"
 )
@@ -34,10 +36,11 @@ type ServeConfig struct {
 // Serve answers gRPC and REST and keeps planning a fleet until ctx ends: that of a
 // cluster, or a simulated one. It prints what the loop does.
 func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err error) {
-	p, err := newPlanner(c.Engine)
+	engine, err := lp.ByName(c.Engine)
 	if err != nil {
 		return &InputError{err}
 	}
+	p := planner.New(engine)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	people := view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}}
@@ -52,9 +55,10 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
 	srv, err := server.New(server.Services{
-		Optimizer: server.NewOptimizer(p),
-		Fleet:     server.NewFleet(people),
-		Scaler:    server.NewScaler(l.scaler(people)),
+		Optimizer:  server.NewOptimizer(p),
+		Fleet:      server.NewFleet(people),
+		Simulation: server.NewSimulation(simulations(engine)),
+		Scaler:     server.NewScaler(l.scaler(people)),
 	}, registry)
 	if err != nil {
 		return err
@@ -68,6 +72,17 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 	group.Go(func() error { return srv.Serve(ctx, grpcListener, httpListener) })
 	group.Go(func() error { return l.run(ctx) })
 	return group.Wait()
+}
+
+// simulations limits what callers may have simulated: the loop must not wait for them. They
+// open no files.
+func simulations(engine lp.Engine) server.SimulationConfig {
+	const atATime = 2
+	return server.SimulationConfig{
+		Simulator:  &simulator{engine: engine, mostRequests: 1e8, workers: max(1, runtime.GOMAXPROCS(0)/(2*atATime))},
+		Concurrent: atATime,
+		Every:      500 * time.Millisecond,
+	}
 }
 
 func listen(ctx context.Context, c ServeConfig) (grpcListener, httpListener net.Listener, err error) {

@@ -26,8 +26,10 @@ type simulator struct {
 	open message.Opener
 	// ledger is a file; empty = none.
 	ledger string
-	// mostRequests of one simulation; 0 = any number.
+	// mostRequests are expected in one simulation; 0 = any number.
 	mostRequests float64
+	// workers run a simulation; 0 = one for each processor.
+	workers int
 }
 
 // Simulate implements the Simulator of package server.
@@ -53,7 +55,7 @@ func (s *simulator) point(ctx context.Context, m *poolwrightv1.Simulation, worke
 }
 
 func (s *simulator) config() whatif.Config {
-	return whatif.Config{Engine: s.engine, Open: s.open, MostRequests: s.mostRequests}
+	return whatif.Config{Engine: s.engine, Open: s.open, MostRequests: s.mostRequests, Workers: s.workers}
 }
 
 // newLedger begins a ledger that keeps all of a simulation.
