@@ -458,7 +458,7 @@ func TestSettingsMistakes(t *testing.T) {
 	} {
 		err := test.settings.Validate()
 		for _, mistake := range test.mistakes {
-			assert.ErrorContains(t, err, mistake)
+			require.ErrorContains(t, err, mistake)
 		}
 		c, failure := simulation.New(simulation.Config{Fleet: chat(1), Requests: load(), Start: start})
 		require.NoError(t, failure)

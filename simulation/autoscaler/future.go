@@ -153,7 +153,7 @@ func (f Future) with(shapes [][]queueing.Shape, t int) planner.Fleet {
 	fleet := f.Fleet
 	fleet.Workloads = slices.Clone(fleet.Workloads)
 	for i := range shapes {
-		if shapes[i] == nil || shapes[i][t].OutputTokens == 0 {
+		if len(shapes[i]) == 0 || shapes[i][t].OutputTokens == 0 {
 			continue
 		}
 		s := &fleet.Workloads[i].Shape

@@ -300,7 +300,7 @@ func TestInputMistakes(t *testing.T) {
 	}}
 	_, err := hindsight.Find(in, nil)
 	for _, mistake := range []string{"from:", "windows[0].length:", "windows[0].rates[0]:", "windows[1].rates: 0 for 1", "capacities[0]: of 2 variants for 1"} {
-		assert.ErrorContains(t, err, "hindsight: "+mistake)
+		require.ErrorContains(t, err, "hindsight: "+mistake)
 	}
 
 	in = hindsight.Input{Fleet: fleet(0, 1, 1), Capacities: [][]queueing.Rate{}, Windows: windows(1, 1)}
