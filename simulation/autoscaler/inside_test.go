@@ -91,8 +91,10 @@ func TestFamilyReplicaIsWhatBenchmarksFind(t *testing.T) {
 
 func TestLimitsAsMeans(t *testing.T) {
 	slo := queueing.SLO{Limits: []queueing.Limit{
-		{Metric: queueing.TTFT, Quantile: 0.95, Value: 2}, {Metric: queueing.TTFT, Quantile: 0.5, Value: 1},
-		{Metric: queueing.TokensPerSecond, Value: 10}, {Metric: queueing.TokensPerSecond, Quantile: 0.9, Value: 20},
+		{Metric: queueing.TTFT, Quantile: 0.95, Value: 2},
+		{Metric: queueing.TTFT, Quantile: 0.5, Value: 1},
+		{Metric: queueing.TokensPerSecond, Value: 10},
+		{Metric: queueing.TokensPerSecond, Quantile: 0.9, Value: 20},
 		{Metric: queueing.ITL, Value: 0.05},
 	}}
 	assert.Equal(t, []queueing.Limit{
