@@ -202,6 +202,9 @@ func (c *Cluster) Run(ctx context.Context, a Autoscaler, until time.Time, each f
 	if !(c.horizon > 0) {
 		return fmt.Errorf("simulation: the end, %s, is not after the start, %s", until, c.config.Start)
 	}
+	if a != nil && a.Interval() <= 0 {
+		return fmt.Errorf("simulation: an autoscaler's interval is %v", a.Interval())
+	}
 	c.ran, c.context, c.autoscaler, c.each = true, ctx, a, each
 	c.plan()
 	for r := range c.config.Requests {

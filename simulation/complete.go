@@ -22,7 +22,7 @@ func (c *Cluster) complete(s *server, done *replica.Completion) {
 		q.overhead, q.firstToken = float64(done.Overhead), done.FirstToken
 		v.work.add(done)
 	}
-	c.succeed(i, v)
+	c.succeed(i)
 }
 
 // receive takes a request to the replicas that decode, with its first token.
@@ -31,19 +31,16 @@ func (c *Cluster) receive(i int32) {
 	w := c.workloads[q.workload]
 	q.firstToken = c.now
 	if q.output == 1 {
-		c.succeed(i, nil)
+		c.succeed(i)
 		return
 	}
 	c.route(w.decode, i)
 }
 
 // succeed ends a request that has all its tokens.
-func (c *Cluster) succeed(i int32, v *variant) {
+func (c *Cluster) succeed(i int32) {
 	q := c.requests.at(i)
-	r := Record{Variant: -1, TTFT: q.overhead + (q.firstToken - q.arrival), E2E: q.overhead + (c.now - q.arrival)}
-	if v != nil {
-		r.Variant = v.index
-	}
+	r := Record{Variant: int(q.variant), TTFT: q.overhead + (q.firstToken - q.arrival), E2E: q.overhead + (c.now - q.arrival)}
 	if q.output > 1 {
 		r.ITL = (c.now - q.firstToken) / float64(q.output-1)
 	}

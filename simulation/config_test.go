@@ -83,6 +83,8 @@ func TestRunReportsFailures(t *testing.T) {
 	require.ErrorContains(t, c.Run(t.Context(), nil, end, nil), "runs once")
 	require.ErrorContains(t, newCluster(t, simulation.Config{Fleet: chat(1, 1)}).Run(t.Context(), nil, midnight, nil), "is not after the start")
 
+	require.ErrorContains(t, newCluster(t, simulation.Config{Fleet: chat(1, 1)}).Run(t.Context(), scaler{}, end, nil), "interval is 0s")
+
 	ctx, cancel := context.WithCancel(t.Context())
 	c = newCluster(t, simulation.Config{Fleet: chat(1, 1), Requests: poisson(1, 10, 3600)})
 	windows := 0

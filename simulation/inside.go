@@ -17,8 +17,10 @@ type request struct {
 	cached      int
 	prefix      []uint64
 	blockTokens int
-	// server is that on which it is, nil while it is held or its KV entries are transferred.
-	server *server
+	// server is that on which it is, nil while it is held or its KV entries are transferred;
+	// variant is that of the last one.
+	server  *server
+	variant int32
 	// firstToken is when it got it, overhead and since when it has been held, in seconds.
 	firstToken, overhead, held float64
 	// next is behind it where it is held.

@@ -129,13 +129,13 @@ func (c *Cluster) hand(s *server, i int32) replica.Outcome {
 		if v.config.Role == optimizer.Prefill {
 			offer.Output = 1
 		}
-		offer.Cached = cachedTokens(q, s.prefix.held(q.prefix))
+		offer.Cached = cachedTokens(s, q)
 	}
 	outcome := s.replica.Arrive(offer)
 	if outcome != replica.Accepted {
 		return outcome
 	}
-	q.server = s
+	q.server, q.variant = s, int32(s.variant.index) //nolint:gosec // it is an index
 	if len(q.prefix) > 0 && !offer.Prefilled {
 		s.prefix.use(q.prefix, q.blockTokens, s.variant.prefixRoom())
 	}
@@ -147,8 +147,12 @@ func (c *Cluster) hand(s *server, i int32) replica.Outcome {
 	return outcome
 }
 
-// cachedTokens is how many tokens of the prompt are in so many blocks. The last token is
-// computed always.
-func cachedTokens(q *request, blocks int) int {
-	return max(0, min(blocks*q.blockTokens, q.input-1))
+// cachedTokens is how many tokens of a prompt a server holds: those of its blocks, or where
+// it names none the share that the workload declares. The last token is computed always.
+func cachedTokens(s *server, q *request) int {
+	tokens := s.prefix.held(q.prefix) * q.blockTokens
+	if len(q.prefix) == 0 {
+		tokens = int(math.Round(s.variant.workload.config.Shape.PrefixHitRatio * float64(q.input)))
+	}
+	return max(0, min(tokens, q.input-1))
 }

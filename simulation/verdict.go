@@ -75,7 +75,7 @@ type Record struct {
 	// Input and Output are tokens, Cached those of the prompt that its replica held.
 	Input, Output, Cached int
 	Outcome               Outcome
-	// Variant served it, or decoded it; -1 unless it completed.
+	// Variant gave it its last token; -1 unless it completed.
 	Variant int
 	// TTFT, ITL and E2E are those of [Limits], in seconds, of a completed request. With one
 	// token it has no ITL, 0.
