@@ -220,6 +220,37 @@ func phaseOf(minute int) int {
 	return 2
 }
 
+// Nobody whose replicas always sustain the rate pays less than the bound, with several
+// variants too.
+func TestNobodyWhoServesPaysLessThanTheBound(t *testing.T) {
+	f := chat(3, 1)
+	f.Pools[1].Capacity.Value = 2
+	sizes, err := planner.New(nil).Capacities(f)
+	require.NoError(t, err)
+	phases := []replica.Phase{{Duration: 600, Rate: 20}, {Duration: 600, Rate: 120}, {Duration: 600, Rate: 20}}
+	schedule := scheduleOf(t, f, phases)
+	sustained := func(o *outcome, minute int) float64 {
+		sum := 0.0
+		for j := range f.Workloads[0].Variants {
+			sum += o.serving(minute, 0, j) * float64(sizes[0][j].Served)
+		}
+		return sum
+	}
+	served := 0
+	for _, s := range autoscaler.Kinds() {
+		o := simulate(t, f, s, autoscaler.Resources{Schedule: schedule}, phases)
+		enough := true
+		for m := 1; m <= len(o.windows); m++ {
+			enough = enough && sustained(o, m) >= float64(phases[(m-1)/10].Rate)-1e-6
+		}
+		if enough {
+			served++
+			assert.GreaterOrEqual(t, o.cost, schedule.Bound-1e-6, s.Name())
+		}
+	}
+	assert.GreaterOrEqual(t, served, 2, "the static and the clairvoyant at least")
+}
+
 // Who knows the future pays what the bound says, and what drains, and serves everything.
 func TestClairvoyantPaysTheBound(t *testing.T) {
 	f := chat(3600)

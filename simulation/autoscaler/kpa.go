@@ -85,12 +85,11 @@ func (a *kpaScaler) Scale(_ context.Context, now time.Time) error {
 func (a *kpaScaler) scale(now time.Time, i, j int) {
 	c := a.settings.Policy
 	c.MinReplicas, c.MaxReplicas = a.least[i][j], a.most[i][j]
-	pods := a.pods(i, j)
 	ready, load := 0, 0.0
-	for k := range pods {
-		if pods[k].Phase == simulation.Serving {
+	for pod := range a.cluster.Replicas(i, j) {
+		if pod.Phase == simulation.Serving {
 			ready++
-			load += value(Concurrency, &pods[k])
+			load += value(Concurrency, &pod)
 		}
 	}
 	h := &a.histories[i][j]

@@ -130,7 +130,7 @@ func (d *deployments) pods(i, j int) []simulation.ReplicaStatus {
 // raise gives every variant its minimum.
 func (d *deployments) raise() {
 	d.each(func(i, j int) {
-		if len(d.pods(i, j)) < d.least[i][j] {
+		if d.cluster.Desired(i, j) < d.least[i][j] {
 			d.cluster.SetReplicas(i, j, d.least[i][j])
 		}
 	})
