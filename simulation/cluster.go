@@ -232,7 +232,7 @@ func (c *Cluster) plan() {
 	c.nextTick()
 	for i := range c.disruptions {
 		d := &c.disruptions[i]
-		subject := int32(i) //nolint:gosec // it is an index
+		subject := int32(i)
 		c.calendar.add(max(0, (d.At-d.Notice).Seconds()), lossIsAnnounced, subject)
 		c.calendar.add(d.At.Seconds(), devicesAreLost, subject)
 		if d.ReturnsAfter > 0 {
@@ -363,7 +363,7 @@ func (c *Cluster) finish() error {
 	c.advance(c.horizon + c.timeout)
 	for i := range c.requests.all {
 		if c.requests.all[i].number > 0 {
-			c.fail(int32(i), Unfinished) //nolint:gosec // it is an index
+			c.fail(int32(i), Unfinished)
 		}
 	}
 	c.report(true)

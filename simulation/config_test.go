@@ -49,7 +49,7 @@ func TestNewNamesEveryMistake(t *testing.T) {
 		"fleet.workloads[0].variants[2].profile", "fleet.workloads[0].variants[3]",
 		"fleet.workloads[0].variants: one role", "fleet.workloads[1].variants",
 	} {
-		assert.ErrorContains(t, err, "simulation: "+path)
+		require.ErrorContains(t, err, "simulation: "+path)
 	}
 	assert.Equal(t, strings.Count(err.Error(), "\n")+1, strings.Count(err.Error(), "simulation: "), "a line each")
 }

@@ -89,7 +89,7 @@ func (w *world) requestsOf(rate, seconds float64) func(func(trace.Request) bool)
 			w.arrived++
 			r := trace.Request{At: at, Workload: random.IntN(2), Input: 1 + random.IntN(200), Output: 1 + random.IntN(100)}
 			if random.IntN(2) == 0 {
-				r.BlockTokens, r.Prefix = 16, []uint64{uint64(random.IntN(3)), uint64(10 + random.IntN(20))}
+				r.BlockTokens, r.Prefix = 16, []uint64{random.Uint64N(3), 10 + random.Uint64N(20)}
 			}
 			if random.IntN(200) == 0 {
 				r.Input = 4000

@@ -191,7 +191,7 @@ func (t *table) on(s *server) []int32 {
 	var all []int32
 	for i := range t.all {
 		if t.all[i].number > 0 && t.all[i].server == s {
-			all = append(all, int32(i)) //nolint:gosec // it is an index
+			all = append(all, int32(i))
 		}
 	}
 	slices.SortFunc(all, func(a, b int32) int { return cmp.Compare(t.all[a].number, t.all[b].number) })

@@ -16,15 +16,15 @@ import (
 func TestRaceFindsTheEarliest(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	var r race
-	for _, n := range []int{1, 2, 3, 7, 64} {
-		r.grow(n)
+	for _, n := range []int32{1, 2, 3, 7, 64} {
+		r.grow(int(n))
 		for range 1000 {
-			i := random.IntN(n)
+			i := random.Int32N(n)
 			moment := math.Inf(1)
 			if random.IntN(4) > 0 {
 				moment = float64(random.IntN(10))
 			}
-			r.set(int32(i), moment)
+			r.set(i, moment)
 			first, at := r.first()
 			least := slices.Min(r.moments)
 			require.Equal(t, math.Float64bits(least), math.Float64bits(at))
@@ -39,8 +39,8 @@ func TestCalendarIsInOrder(t *testing.T) {
 	for range 100 {
 		var want []event
 		for range random.IntN(40) {
-			at, k := float64(random.IntN(5)), kind(random.IntN(3))
-			c.add(at, k, int32(random.IntN(9)))
+			at, k := float64(random.IntN(5)), []kind{windowEnds, devicesReturn, lossIsAnnounced}[random.IntN(3)]
+			c.add(at, k, random.Int32N(9))
 			want = append(want, event{at: at, kind: k, number: c.number})
 		}
 		slices.SortFunc(want, func(a, b event) int {
@@ -154,7 +154,7 @@ func TestPrefixCacheForgetsWhatWasUsedLongestAgo(t *testing.T) {
 		for range 2000 {
 			prefix := make([]uint64, random.IntN(6))
 			for k := range prefix {
-				prefix[k] = uint64(10*random.IntN(4) + k)
+				prefix[k] = 10*random.Uint64N(4) + uint64(k)
 			}
 			require.Equal(t, n.held(prefix), p.held(prefix))
 			n.use(prefix)

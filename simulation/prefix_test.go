@@ -59,7 +59,6 @@ func TestPrefixAwareRouterFindsTheHolder(t *testing.T) {
 
 // A prefix that all requests have would go to one replica, if load did not count.
 func TestPrefixAwareRouterLeavesBusyReplicas(t *testing.T) {
-
 	fleet := chat(4, 4)
 	var requests []trace.Request
 	for i := range 2000 {

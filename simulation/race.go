@@ -26,7 +26,7 @@ func (r *race) grow(n int) {
 	}
 	r.winners = make([]int32, 2*size)
 	for i := range size {
-		r.winners[size+i] = int32(i) //nolint:gosec // that many replicas do not fit memory
+		r.winners[size+i] = int32(i)
 	}
 	for i := size - 1; i > 0; i-- {
 		r.winners[i] = r.play(i)
