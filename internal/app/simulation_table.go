@@ -121,6 +121,8 @@ func verdict(m *poolwrightv1.SimulationResult) string {
 	switch {
 	case len(met) == 0:
 		return name + "the SLO is missed."
+	case !slices.ContainsFunc(workloads(m), func(w *poolwrightv1.WorkloadResult) bool { return w.Objective != nil }):
+		return name + "no workload has an SLO."
 	case len(m.GetAutoscalers()) == 1:
 		return name + fmt.Sprintf("the SLO holds, at a cost of %s.", money(met[0].GetCost().GetMean()))
 	}
@@ -190,7 +192,7 @@ func (t *table) sweep(m *poolwrightv1.Sweep) {
 	}
 	if s := m.GetShard(); s != nil {
 		t.section()
-		t.line(fmt.Sprintf("Shard %d of %d: %d of %d points.", s.GetIndex(), s.GetCount(), len(m.GetResults()), m.GetPoints()))
+		t.line(fmt.Sprintf("Shard %d/%d with %d of %d points.", s.GetIndex(), s.GetCount(), len(m.GetResults()), m.GetPoints()))
 	}
 	if marked {
 		t.section()
