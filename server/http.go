@@ -16,9 +16,10 @@ import (
 	"google.golang.org/grpc/status"
 
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+	"github.com/poolwright/poolwright/web"
 )
 
-// newHandler serves REST, health, the OpenAPI document and metrics.
+// newHandler serves REST, health, the OpenAPI document, metrics and the pages.
 func (s *Server) newHandler(services Services, registry *prometheus.Registry) (http.Handler, error) {
 	gateway := runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, jsonMarshaler),
@@ -43,6 +44,10 @@ func (s *Server) newHandler(services Services, registry *prometheus.Registry) (h
 		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 15),
 	}, []string{"code", "method"})
 
+	pages, err := web.Handler()
+	if err != nil {
+		return nil, err
+	}
 	answers := recovered(http.MaxBytesHandler(rememberDecodeErrors(knownParameters(gateway)), MaxMessageBytes))
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", promhttp.InstrumentHandlerDuration(duration, answers))
@@ -53,7 +58,12 @@ func (s *Server) newHandler(services Services, registry *prometheus.Registry) (h
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.Handle("GET /healthz", fixed("text/plain; charset=utf-8", []byte("ok\n")))
 	mux.Handle("GET /readyz", ready(s.health))
-	return mux, nil
+	for pattern, h := range readers(gateway) {
+		mux.Handle(pattern, recovered(http.MaxBytesHandler(h, MaxMessageBytes)))
+	}
+	mux.Handle("/", pages)
+	// Pages of other sites may not send anything here by the browser of somebody who can.
+	return http.NewCrossOriginProtection().Handler(mux), nil
 }
 
 // writeError answers with the status of err. Text that could not be decoded gets

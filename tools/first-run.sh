@@ -36,6 +36,7 @@ for _ in $(seq 100); do
   read -rt 0.1 <> <(:) || true
 done
 grep -q 'REST .*http' "$out/serve"
+curl --silent --show-error --fail "$(awk '$1 == "page" { print $2 }' "$out/serve")" | grep -q '<title>Fleet'
 grep -q ' → ' "$out/serve"
 
 # What the page about the loop tells people to type.

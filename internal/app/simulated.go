@@ -140,7 +140,7 @@ func (l *simulatedLoop) close() error {
 }
 
 func (l *simulatedLoop) listening(grpc, http net.Addr) {
-	l.urls = fmt.Sprintf("REST     http://%[1]s/v1/optimize, /v1/decisions (OpenAPI at http://%[1]s/openapi.json)\nmetrics  http://%[1]s/metrics\ngRPC     %[2]s",
+	l.urls = fmt.Sprintf("page     http://%[1]s/\nREST     http://%[1]s/v1/optimize, /v1/decisions (OpenAPI at http://%[1]s/openapi.json)\nmetrics  http://%[1]s/metrics\ngRPC     %[2]s",
 		http, grpc)
 }
 

@@ -27,9 +27,10 @@ function resolved(color) {
 
 // Charts is a group of charts with x in seconds, or in what formatX takes.
 export class Charts {
-  constructor({ x, formatX = elapsed, stepped = true }) {
+  constructor({ x, formatX = elapsed, increments = steps, stepped = true }) {
     this.x = x;
     this.formatX = formatX;
+    this.increments = increments;
     this.stepped = stepped;
     this.range = null; // all
     this.charts = new Set();
@@ -97,17 +98,18 @@ export class Charts {
     });
   }
 
+  // extend takes other x; what was zoomed in stays so as far as it is there.
+  extend(x) {
+    this.x = x;
+    if (this.range && !(this.range[0] >= x[0] && this.range[1] <= x[x.length - 1])) this.range = null;
+  }
+
   // add makes a chart and returns its figure. Series are {name, values, color, dash, width, fill};
   // values stand beside those of x, null where there is none.
   add(config) {
     const chart = new Chart(this, config);
     this.charts.add(chart);
     return chart;
-  }
-
-  remove(chart) {
-    this.charts.delete(chart);
-    chart.destroy();
   }
 }
 
@@ -130,7 +132,7 @@ class Chart {
     );
     this.canvas.style.height = `${height}px`;
     this.describe();
-    if (legend) this.legend.append(...series.map((s) => this.legendButton(s)));
+    this.legend.append(...series.map((s) => this.legendButton(s)));
     group.whenSeen.observe(this.canvas);
     group.whenResized.observe(this.canvas);
   }
@@ -151,14 +153,21 @@ class Chart {
     this.tabulate();
   }
 
-  // set takes other series.
+  // set takes other series, and keeps which are hidden.
   set({ series, x }) {
-    if (x) this.group.x = x;
+    if (x) this.group.extend(x);
+    const same = series.length === this.series.length && series.every((s, i) => s.name === this.series[i].name);
+    series.forEach((s) => (s.hidden ??= this.series.find((old) => old.name === s.name)?.hidden));
     this.series = series;
-    if (this.plot) {
+    if (this.plot && same) {
+      this.plot.setData([this.group.x, ...series.map((s) => s.values)], false);
+      const [min, max] = this.group.shown();
+      this.plot.setScale('x', { min, max });
+    } else if (this.plot) {
       this.destroyPlot();
       this.draw();
     }
+    this.legend.replaceChildren(...series.map((s) => this.legendButton(s)));
     this.describe();
     this.tabulate();
   }
@@ -187,7 +196,7 @@ class Chart {
       {
         width: this.canvas.clientWidth,
         height,
-        padding: [10, 12, 0, 0],
+        padding: [10, 24, 0, 0],
         legend: { show: false },
         cursor: {
           sync: { key: group.key, setSeries: false },
@@ -197,7 +206,7 @@ class Chart {
         },
         scales: { x: { time: false, range: (u, from, to) => [from, to] }, y: { range: (u, least, most) => this.yRange(least, most) } },
         axes: [
-          { ...axis, incrs: steps, space: 64, values: (u, values) => values.map(group.formatX) },
+          { ...axis, incrs: group.increments, space: 64, size: 30, values: (u, values) => values.map(group.formatX) },
           { ...axis, size: axisSize, values: (u, values) => values.map((v) => this.format(v)) },
         ],
         series: [{}, ...this.series.map((s) => this.drawn(s))],
@@ -219,6 +228,7 @@ class Chart {
       width: s.width ?? 1.5,
       dash: s.dash,
       points: { show: false },
+      spanGaps: s.spanGaps,
       paths: this.group.stepped ? uPlot.paths.stepped({ align: 1 }) : undefined,
     };
   }
@@ -282,12 +292,6 @@ class Chart {
     this.plot?.destroy();
     this.plot = null;
     this.tip.hidden = true;
-  }
-
-  destroy() {
-    this.group.whenSeen.unobserve(this.canvas);
-    this.group.whenResized.unobserve(this.canvas);
-    this.destroyPlot();
   }
 }
 

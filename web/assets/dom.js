@@ -13,12 +13,22 @@ export function el(name, attributes = {}, ...children) {
   return element;
 }
 
-// replace takes children in the place of those that an element has. Elements with an id or a
-// data-key that had the focus get it again.
-export function replace(element, ...children) {
-  const focused = element.contains(document.activeElement) ? document.activeElement : null;
-  element.replaceChildren(...children.flat(Infinity).filter((c) => c !== false && c !== null && c !== undefined));
-  if (focused?.dataset.key) element.querySelector(`[data-key="${CSS.escape(focused.dataset.key)}"]`)?.focus();
+// update makes the rows of a table body those given. Rows are told apart by their data-key; cells
+// that have not changed stay, so that nobody's click goes astray, and what has the focus is
+// found again by its data-focus.
+export function update(body, rows) {
+  const focus = body.contains(document.activeElement) ? document.activeElement.dataset.focus : undefined;
+  const old = new Map([...body.rows].map((row) => [row.dataset.key, row]));
+  const next = rows.map((row) => {
+    const kept = old.get(row.dataset.key);
+    if (!kept) return row;
+    [...row.cells].forEach((cell, i) => {
+      if (!cell.isEqualNode(kept.cells[i])) kept.cells[i].replaceWith(cell);
+    });
+    return kept;
+  });
+  if (next.length !== body.rows.length || next.some((row, i) => row !== body.rows[i])) body.replaceChildren(...next);
+  if (focus && !body.contains(document.activeElement)) body.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus();
 }
 
 // uniqueID makes ids for labels and descriptions.
