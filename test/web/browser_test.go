@@ -4,10 +4,15 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -19,14 +24,17 @@ const patience = time.Minute
 // tab is one tab of a Chromium of its own.
 type tab struct {
 	t   *testing.T
-	ctx context.Context //nolint:containedctx // chromedp's handle of a tab
+	ctx context.Context
+	// quiet leaves out what the browser complains about by itself, of services that are gone and
+	// answers that say no; what scripts and policies complain about always counts.
+	quiet *atomic.Bool
 }
 
 type action = chromedp.Action[chromedp.Void]
 
-// open starts Chromium. What a page complains about on its console, its own policy
+// newTab starts Chromium. What a page complains about on its console, its own policy
 // included, fails the test.
-func open(t *testing.T) tab {
+func newTab(t *testing.T) tab {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
@@ -37,7 +45,7 @@ func open(t *testing.T) tab {
 	allocator, end := chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(end)
 	ctx, leave := chromedp.NewContext(allocator)
-	b := tab{t, ctx}
+	b := tab{t, ctx, &atomic.Bool{}}
 	b.do(chromedp.EmulateViewport(1280, 900))
 	done := make(chan struct{})
 	messages := chromedp.Console(ctx)
@@ -47,8 +55,11 @@ func open(t *testing.T) tab {
 			if err != nil {
 				return // the tab is closed
 			}
+			if b.quiet.Load() && strings.HasPrefix(m.Text, "Failed to load resource") {
+				continue
+			}
 			if m.Type == chromedp.ConsoleError || m.Type == chromedp.ConsoleException {
-				assert.Fail(t, "the page complained", "%s\n%s", m.Text, m.Stack)
+				assert.Fail(t, "the page complained", "%s", m.Text)
 			}
 		}
 	}()
@@ -114,3 +125,51 @@ func (b tab) picture(name string) {
 	require.NoError(b.t, err)
 	require.NoError(b.t, os.WriteFile(filepath.Join(folder, name+".png"), png, 0o600))
 }
+
+// open opens a page.
+func (b tab) open(url string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(url))
+}
+
+// click clicks with the mouse.
+func (b tab) click(selector string) {
+	b.t.Helper()
+	b.do(chromedp.ScrollIntoView(chromedp.CSS(selector)), chromedp.Click(chromedp.CSS(selector)))
+}
+
+// fill types over what stands in a field.
+func (b tab) fill(selector, text string) {
+	b.t.Helper()
+	b.do(chromedp.Focus(chromedp.CSS(selector)))
+	value[chromedp.Void](b, `document.activeElement.select()`)
+	b.do(chromedp.KeyEvent(text))
+}
+
+// press presses a key some times.
+func (b tab) press(key string, times int) {
+	b.t.Helper()
+	b.do(chromedp.KeyEvent(strings.Repeat(key, times)))
+}
+
+// text is what an element shows.
+func (b tab) text(selector string) string {
+	b.t.Helper()
+	text, err := chromedp.Run(b.ctx, chromedp.Text(chromedp.CSS(selector)))
+	require.NoError(b.t, err, selector)
+	return text
+}
+
+// insert puts text where the cursor is, as pasting does.
+func insert(text string) action {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, input.InsertText, input.InsertTextParams{Text: text})
+		return err
+	})
+}
+
+// number writes a number for an expression.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// quoted writes a text for an expression.
+func quoted(text string) string { return strconv.Quote(text) }

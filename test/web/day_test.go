@@ -99,7 +99,7 @@ func dayUnder(name string, index int, demand map[string][]float64, random *rand.
 	a.Regret = estimate(paid/2500, 0.004)
 	for seed := range uint64(3) {
 		a.Runs = append(a.Runs, &poolwrightv1.SimulationRun{
-			Seed: seed + 1, Cost: paid * (0.995 + 0.005*float64(seed)), DeviceHours: paid / 3, Attainment: attained,
+			Seed: seed + 1, Cost: paid * (0.995 + 0.005*float64(seed)), DeviceHours: paid / 3, Attainment: &attained,
 			Requests: 2_263_372, UnmetRequests: int64(120 * index), ScaleEvents: int64(400 + 37*index), ProcessorSeconds: 21,
 		})
 	}
