@@ -2,36 +2,14 @@ package metrics
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/poolwright/poolwright/planner"
-	"github.com/poolwright/poolwright/policy/hpa"
 )
 
 // metricsOf are the names of the metrics that the policy of a workload follows on its
 // pods, sorted.
-func (c *cycle) metricsOf(i int) []string {
-	p := c.fleet.Workloads[i].Policy
-	if p == (planner.Policy{}) {
-		p = c.fleet.Control.Policy
-	}
-	names := map[string]bool{}
-	if p.Kthena != nil {
-		for _, m := range p.Kthena.Metrics {
-			names[m.Name] = true
-		}
-	}
-	if p.HPA != nil {
-		for _, m := range p.HPA.Metrics {
-			if m.Source == hpa.PodsMetric {
-				names[m.Name] = true
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
-}
+func (c *cycle) metricsOf(i int) []string { return c.fleet.PodMetrics(&c.fleet.Workloads[i]) }
 
 // namedMark is what a query marks a metric with that a policy follows, before its name.
 const namedMark = "metric:"

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/poolwright/poolwright/policy"
@@ -68,6 +70,29 @@ func (p Policy) knative() *knative.Config {
 	c := *p.Knative
 	c.MinReplicas, c.MaxReplicas, c.Target = 0, 0, 1
 	return &c
+}
+
+// PodMetrics are the names of the metrics that the policy of a workload follows on its pods,
+// sorted.
+func (f *Fleet) PodMetrics(w *Workload) []string {
+	p := w.Policy
+	if p == (Policy{}) {
+		p = f.Control.Policy
+	}
+	names := map[string]bool{}
+	if p.Kthena != nil {
+		for _, m := range p.Kthena.Metrics {
+			names[m.Name] = true
+		}
+	}
+	if p.HPA != nil {
+		for _, m := range p.HPA.Metrics {
+			if m.Source == hpa.PodsMetric {
+				names[m.Name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // policy is that of a workload.

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 )
@@ -13,6 +14,12 @@ type disruption struct {
 	// them.
 	taken []share
 	hit   []*server
+}
+
+// earlier orders disruptions, so that their order in a configuration does not matter.
+func earlier(a, b Disruption) int {
+	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.Devices, b.Devices),
+		cmp.Compare(a.Notice, b.Notice), cmp.Compare(a.ReturnsAfter, b.ReturnsAfter))
 }
 
 // holding is a device that a replica holds.

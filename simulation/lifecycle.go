@@ -120,7 +120,7 @@ func (c *Cluster) begin(s *server) {
 	if err != nil {
 		panic(err) // New has made one
 	}
-	s.phase, s.ready, s.observed, s.replica = Serving, c.now, c.now, machine
+	s.phase, s.ready, s.replica = Serving, c.now, machine
 	s.variant.takes.join(s)
 	s.variant.meter.serve(c.now, 1)
 	c.wake(s.variant.takes)

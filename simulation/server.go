@@ -57,10 +57,8 @@ type server struct {
 	// replica is nil before it serves.
 	replica *replica.Replica
 	prefix  prefixCache
-	// seen is what the replica had done when the variant was observed last, at the moment
-	// observed.
-	seen     replica.Totals
-	observed float64
+	// seen is what the replica had done when the work of the variant was measured last.
+	seen replica.Totals
 }
 
 // inside is the number of requests on the replica.

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/poolwright/poolwright/planner"
 	"github.com/poolwright/poolwright/simulation/replica"
 )
 
@@ -82,4 +83,39 @@ func (s *server) totals(now float64) replica.Totals {
 
 func duration(seconds float64) time.Duration {
 	return time.Duration(seconds*float64(time.Second) + 0.5)
+}
+
+// metrics are those of names that replicas that serve report.
+func (c *Cluster) metrics(v *variant, names []string) []planner.MetricValues {
+	var all []planner.MetricValues
+	for _, name := range names {
+		read, ok := podMetric(name)
+		if !ok {
+			continue
+		}
+		values := planner.MetricValues{Name: name}
+		for _, s := range v.servers {
+			if s.phase == Serving {
+				status := c.status(s)
+				values.Values = append(values.Values, read(&status))
+			}
+		}
+		if len(values.Values) > 0 {
+			all = append(all, values)
+		}
+	}
+	return all
+}
+
+// podMetric is how a metric of vLLM follows from the status of a replica.
+func podMetric(name string) (func(*ReplicaStatus) float64, bool) {
+	switch name {
+	case "vllm:num_requests_running":
+		return func(s *ReplicaStatus) float64 { return float64(s.Running) }, true
+	case "vllm:num_requests_waiting":
+		return func(s *ReplicaStatus) float64 { return float64(s.Waiting) }, true
+	case "vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc":
+		return func(s *ReplicaStatus) float64 { return s.KVUsage }, true
+	}
+	return nil, false
 }
