@@ -38,7 +38,7 @@ func TestDocumentedTraffic(t *testing.T) {
 	before, after, found := strings.Cut(trafficPage(t), heading)
 	require.True(t, found)
 	if *write {
-		require.NoError(t, os.WriteFile("../../docs/traffic.md", []byte(before+heading+reference), 0o600)) //nolint:gosec // a page of ours
+		require.NoError(t, os.WriteFile("../../docs/traffic.md", []byte(before+heading+reference), 0o600))
 		return
 	}
 	require.Equal(t, reference, after, "renew it with: go test ./internal/message -run DocumentedTraffic -write")

@@ -1,7 +1,6 @@
 package message_test
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"testing"
@@ -234,7 +233,7 @@ func generated(text string) string {
 func TestTrafficWithoutFiles(t *testing.T) {
 	_, _, err := readTraffic(t, "traffic:\n- {workload: chat, parts: [{trace: {file: /etc/passwd}}]}\n"+code, message.NoFiles)
 	require.EqualError(t, err, "traffic[0].parts[0].trace.file: /etc/passwd: files can't be read over the network: run the simulation where they are, by the command line")
-	assert.False(t, errors.Is(err, fs.ErrNotExist))
+	assert.NotErrorIs(t, err, fs.ErrNotExist)
 }
 
 // A trace that several parts name is checked once.

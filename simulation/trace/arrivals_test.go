@@ -151,7 +151,7 @@ func TestRateFollowsItsCurve(t *testing.T) {
 	positive := 0.0
 	for i, n := range counts {
 		expected := rates[i] * 100
-		assert.InDelta(t, curve.Integral(float64(i)*100, float64(i+1)*100), expected, 1e-6)
+		assert.InDelta(t, expected, curve.Integral(float64(i)*100, float64(i+1)*100), 1e-6)
 		if expected == 0 {
 			assert.Zero(t, n, "window %d", i)
 			continue

@@ -16,9 +16,9 @@ const instant = 1.0 / 1024
 // value is the mean of a curve over the instant after a time.
 func value(c trace.Curve, t float64) float64 { return c.Integral(t, t+instant) / instant }
 
-func curve(t *testing.T, make func([]trace.Point) (trace.Curve, error), points ...trace.Point) trace.Curve {
+func curve(t *testing.T, of func([]trace.Point) (trace.Curve, error), points ...trace.Point) trace.Curve {
 	t.Helper()
-	c, err := make(points)
+	c, err := of(points)
 	require.NoError(t, err)
 	return c
 }
@@ -41,7 +41,7 @@ func TestLinear(t *testing.T) {
 
 func TestCurveMistakes(t *testing.T) {
 	_, err := trace.Linear([]trace.Point{{At: 1, Rate: -1}, {At: 1, Rate: math.NaN()}})
-	assert.EqualError(t, err, "trace: the first point of a curve must be at 0\n"+
+	require.EqualError(t, err, "trace: the first point of a curve must be at 0\n"+
 		"trace: points[0]: rate -1 is not finite and ≥ 0\n"+
 		"trace: points[1]: 1 s is not later than the point before\n"+
 		"trace: points[1]: rate NaN is not finite and ≥ 0")

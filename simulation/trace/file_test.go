@@ -86,7 +86,7 @@ func TestNoOutputIsOneToken(t *testing.T) {
 }
 
 func TestTraceMistakes(t *testing.T) {
-	for text, want := range map[string]string{
+	for text, want := range map[string]string{ //nolint:gosec // tokens are no credentials
 		"":                          "f:0: it is empty",
 		"\n \n":                     "f:2: it is empty",
 		"t,in,out\n":                "f: it has no requests",

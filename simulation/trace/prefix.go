@@ -65,7 +65,7 @@ func newPrefixes(p Prefixes, s seed) *prefixes {
 	x := &prefixes{Prefixes: p, random: s.random(), names: make([]uint64, p.Groups), chance: make([]float64, p.Groups)}
 	var sum float64
 	for i := range x.names {
-		x.names[i] = mix(s.low + uint64(i)) //nolint:gosec // i ≥ 0
+		x.names[i] = mix(s.low + uint64(i))
 		sum += math.Pow(float64(i+1), -p.Popularity)
 		x.chance[i] = sum
 	}

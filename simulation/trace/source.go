@@ -91,7 +91,7 @@ type List []Request
 
 func (l List) stream(seed) stream { return &listed{rest: l} }
 
-func (l List) expect(_ seed, edges, counts []float64) error {
+func (l List) expect(_ seed, edges, counts []float64) error { //nolint:unparam // it is a Source
 	c := counter{edges: edges, counts: counts}
 	for i := range l {
 		c.add(l[i].At)
