@@ -170,13 +170,8 @@ func (c *Cluster) forget(s *server) {
 	c.slots = append(c.slots, s.slot)
 }
 
-// lose takes away a replica whose devices are lost. Its requests begin anew.
+// lose takes away a draining replica whose devices are lost. Its requests begin anew.
 func (c *Cluster) lose(s *server) {
-	if s.phase == Serving {
-		s.phase = Draining
-		s.variant.takes.leave(s)
-		s.variant.meter.serve(c.now, -1)
-	}
 	lost := c.requests.on(s)
 	c.release(s)
 	for _, i := range lost {

@@ -169,6 +169,26 @@ func TestPrefixCacheForgetsWhatWasUsedLongestAgo(t *testing.T) {
 	}
 }
 
+// Blocks of different sizes count as their tokens.
+func TestPrefixCacheCountsTokens(t *testing.T) {
+	var p prefixCache
+	for name := range uint64(10) {
+		p.use([]uint64{name}, 10, 100)
+	}
+	p.use([]uint64{100}, 35, 100)
+	assert.Equal(t, 60+35, p.tokens)
+	assert.Zero(t, p.held([]uint64{3}))
+	assert.Equal(t, 1, p.held([]uint64{4}))
+	for name := range uint64(4) {
+		p.use([]uint64{200 + name}, 10, 100)
+	}
+	assert.Equal(t, 1, p.held([]uint64{100}))
+	assert.Equal(t, 60-40+35+40, p.tokens)
+	assert.Len(t, p.blocks, 11, "places are used again")
+	p.use([]uint64{300}, 101, 100)
+	assert.Zero(t, p.held([]uint64{300}), "it is larger than the cache")
+}
+
 func TestPoolTakesWholeNodes(t *testing.T) {
 	variant := func(devices, nodes int) *planner.Variant {
 		return &planner.Variant{DevicesPerReplica: devices, NodesPerReplica: nodes}

@@ -10,6 +10,9 @@ import (
 	"github.com/poolwright/poolwright/simulation/trace"
 )
 
+// requestsPerLook is how often the context is looked at, beside the end of each window.
+const requestsPerLook = 1 << 16
+
 // Run simulates until a time. It calls each, where that is not nil, with every window in
 // order, as soon as all requests that arrived in it have ended. No autoscaler, nil,
 // changes nothing.
@@ -38,6 +41,9 @@ func (c *Cluster) Run(ctx context.Context, a Autoscaler, until time.Time, each f
 		}
 		if r.At >= c.horizon {
 			break
+		}
+		if c.requests.number%requestsPerLook == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
 		if !c.advance(r.At) {
 			return c.failure

@@ -25,9 +25,6 @@ type ReplicaStatus struct {
 	Totals replica.Totals
 }
 
-// Now is the time in the cluster.
-func (c *Cluster) Now() time.Time { return c.clock(c.now) }
-
 // Desired is the number of replicas of a variant that was asked for last.
 func (c *Cluster) Desired(workload, variant int) int {
 	return c.workloads[workload].variants[variant].desired
