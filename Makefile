@@ -199,6 +199,10 @@ bench-sim: ## measure the speed of simulations; fails when a target is missed
 bench-forecast: ## measure predictions of demand; fails when a target is missed; writes docs/forecast-accuracy.md where DATA (../shared/data) exists
 	go -C benchmarks run ./forecast -data "$(abspath $(DATA))" -docs ../docs
 
+.PHONY: compare-policies
+compare-policies: ## compare the loop with other autoscalers on days of traffic (1 h); fails when a target is missed; writes docs/policy-comparison.md where DATA (../shared/data) exists
+	CGO_ENABLED=0 go -C benchmarks run ./policies -data "$(abspath $(DATA))" -docs "$(CURDIR)/docs"
+
 .PHONY: bench-hindsight
 bench-hindsight: ## compute bounds in hindsight on arrivals of DATA (../shared/data); fails when one is not that of the data
 	go -C benchmarks run ./hindsight -data "$(abspath $(DATA))"

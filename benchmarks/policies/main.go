@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/command"
+)
+
+// options are what the command line asks for.
+type options struct {
+	// data is the folder of third-party data; it may be absent.
+	data string
+	// docs is the folder of documentation to write, none if empty.
+	docs string
+	// only is a part of the names of the scenarios to be run, all if empty.
+	only string
+	// grid compares other autoscalers too.
+	grid bool
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	o, err := parse(os.Args[1:], os.Stderr)
+	if err == nil {
+		err = run(ctx, o, os.Stdout, os.Stderr)
+	}
+	command.Exit("policies", err)
+}
+
+func parse(args []string, w io.Writer) (options, error) {
+	var o options
+	set := flag.NewFlagSet("policies", flag.ContinueOnError)
+	set.SetOutput(w)
+	set.StringVar(&o.data, "data", "../../shared/data", "`folder` of third-party data")
+	set.StringVar(&o.docs, "docs", "", "write the page into this `folder`")
+	set.StringVar(&o.only, "only", "", "run the scenarios whose names contain this `text`")
+	set.BoolVar(&o.grid, "grid", true, "compare other autoscalers, in all settings of their grids")
+	return o, set.Parse(args)
+}
+
+// run compares, shows and writes.
+func run(ctx context.Context, o options, out, log io.Writer) error {
+	if o.docs != "" && (o.only != "" || !o.grid) {
+		return fmt.Errorf("the page is of all scenarios and autoscalers: leave -only and -grid out")
+	}
+	began := time.Now()
+	p := page{date: began}
+	missing := false
+	for _, s := range scenarios {
+		if !strings.Contains(s.name, o.only) {
+			continue
+		}
+		if s.recorded {
+			if _, err := os.Stat(filepath.Join(o.data, s.file)); err != nil {
+				missing = true
+				fmt.Fprintf(out, "left out, there is no %s\n", filepath.Join(o.data, s.file)) //nolint:errcheck // what follows will fail
+				continue
+			}
+		}
+		fmt.Fprintf(log, "%s %s\n", time.Since(began).Round(time.Second), s.name) //nolint:errcheck // only progress
+		if err := s.run(ctx, o, &p); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	p.took = time.Since(began)
+	if _, err := io.WriteString(out, p.text()); err != nil {
+		return err
+	}
+	if o.docs != "" && !missing {
+		if err := p.write(o.docs); err != nil {
+			return err
+		}
+	}
+	if p.missed() {
+		return command.ErrMissed
+	}
+	return nil
+}
