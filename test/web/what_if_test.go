@@ -36,6 +36,7 @@ func planned(t *testing.T, file string) tab {
 func TestWhatIfPlansWhatIsChanged(t *testing.T) {
 	b := planned(t, "../../examples/mix.yaml")
 	before := value[float64](b, price)
+	b.seen()
 	b.pictures("what-if")
 
 	b.fill(h100Price, "7.8")
@@ -61,6 +62,7 @@ func TestWhatIfSaysWhatIsMissing(t *testing.T) {
 	b.fill(a100Number, "4")
 	b.until(`document.querySelector('#results').textContent.includes('partly served') && document.querySelector('#explanation').textContent.includes('What would serve all')`)
 	assert.Contains(t, b.text("#results"), "pool/", "what binds")
+	b.seen()
 	b.pictures("what-if-short")
 }
 

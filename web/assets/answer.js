@@ -20,7 +20,9 @@ const card = (title, ...children) => el('div', { class: 'card' }, el('h3', {}, t
 function overview(fleet, plan, base, unchanged) {
   const current = currentPrice(base);
   const unmet = sumOver(plan.workloads, (w) => w.unmetRps);
-  const against = (difference) => el('span', { class: difference > 0.005 ? 'poor' : difference < -0.005 ? 'best' : null }, signed(difference));
+  // Less is better only where all is served.
+  const good = (difference) => (difference < -0.005 && plan.demand === 'SERVED' ? 'best' : null);
+  const against = (difference) => el('span', { class: difference > 0.005 ? 'poor' : good(difference) }, signed(difference));
   const items = [
     ['Price per hour', money(plan.pricePerHour), 'large'],
     ['Against the unchanged fleet', against(plan.pricePerHour - unchanged.pricePerHour), 'large'],

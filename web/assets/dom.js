@@ -50,7 +50,7 @@ export function tableOf(caption, columns, rows, attributes = {}) {
   const body = rows.map((row) => el('tr', {}, row.map((value, i) => cell(value, columns[i], i))));
   return el(
     'div',
-    { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
+    { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': caption },
     el('table', attributes, el('caption', { class: 'visually-hidden' }, caption), el('thead', {}, head), el('tbody', {}, body)),
   );
 }

@@ -215,14 +215,16 @@ function workloadCharts(view, name) {
   const series = {
     load: (w) => [...lines((a) => capacity(a, w)), { name: 'demand', color: 'var(--text)', width: 2, values: values(result.demand.find((d) => d.workload === w)?.arrivalRate ?? []) }],
     ttft: (w) => [flat('limit', first(w)?.ttft?.limit), ...latencies(w, 'ttftP95')].filter(Boolean),
+    mean: (w) => latencies(w, 'ttftMean'),
     itl: (w) => [flat('limit', first(w)?.itl?.limit), ...latencies(w, 'itlMean')].filter(Boolean),
     attainment: (w) => [flat('objective', first(w)?.objective), ...latencies(w, 'attainment')].filter(Boolean),
   };
   const made = {
-    load: charts.add({ title: 'Load against capacity', unit: 'requests/s', note: 'capacity within the SLO', legend: false, series: series.load(name) }),
-    ttft: charts.add({ title: 'Time to first token', unit: '95th percentile', legend: false, format: latency, series: series.ttft(name) }),
-    itl: charts.add({ title: 'Inter-token latency', unit: 'mean', legend: false, format: latency, series: series.itl(name) }),
-    attainment: charts.add({ title: 'Within the SLO', unit: 'share of requests', legend: false, format: share, range: (least) => [Math.min(least ?? 0, 0.98), 1.001], series: series.attainment(name) }),
+    load: charts.add({ title: 'Load against capacity', unit: 'requests/s', note: 'thick: demand, others: what serves within the SLO', legend: false, series: series.load(name) }),
+    ttft: charts.add({ title: 'Time to first token', unit: '95th percentile', note: 'dashed: limit', legend: false, format: latency, series: series.ttft(name) }),
+    itl: charts.add({ title: 'Inter-token latency', unit: 'mean', note: 'dashed: limit', legend: false, format: latency, series: series.itl(name) }),
+    mean: charts.add({ title: 'Mean time to first token', unit: 'mean', legend: false, format: latency, series: series.mean(name) }),
+    attainment: charts.add({ title: 'Within the SLO', unit: 'share of requests', note: 'dashed: objective', legend: false, format: share, range: (least) => [Math.min(least ?? 0, 0.98), 1.001], series: series.attainment(name) }),
   };
   return {
     charts: Object.values(made),

@@ -178,10 +178,9 @@ const fileName = (ending) => `${(state.result.name || 'simulation').replace(/[^\
 // savePage puts the result into the page of a report.
 async function savePage() {
   const template = await (await fetch('/report.html')).text();
-  const page = new DOMParser().parseFromString(template, 'text/html');
-  page.getElementById('result').textContent = JSON.stringify(state.result).replaceAll('<', '\\u003c');
-  page.title = `${state.result.name || 'Simulation'} · Poolwright`;
-  save(fileName('html'), 'text/html', `<!doctype html>\n${page.documentElement.outerHTML}\n`);
+  const result = JSON.stringify(state.result).replaceAll('<', '\\u003c');
+  const title = el('title', {}, `${state.result.name || 'Simulation'} · Poolwright`).outerHTML;
+  save(fileName('html'), 'text/html', template.replace(/<title>.*<\/title>/, () => title).replace('id="result">{}<', () => `id="result">${result}<`));
 }
 
 async function takeFleet(fleet, name, source) {
