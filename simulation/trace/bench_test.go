@@ -36,3 +36,34 @@ func measure(b *testing.B, workloads []trace.Workload) {
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
 }
+
+// BenchmarkRead reads a CSV file, and lines of JSON with a prefix.
+func BenchmarkRead(b *testing.B) {
+	var list []trace.Request
+	for i := range 10_000 {
+		list = append(list, trace.Request{At: float64(i), Input: 1000 + i%7, Output: 200})
+	}
+	texts := written(b, list)
+	for _, name := range []string{"t,in,out", "compressed", "Mooncake"} {
+		b.Run(name, func(b *testing.B) {
+			s, err := trace.Read(inMemory(texts[name]))
+			if err != nil {
+				b.Fatal(err)
+			}
+			workloads := []trace.Workload{{Source: s}}
+			b.ReportAllocs()
+			b.SetBytes(int64(len(texts[name])))
+			n := 0
+			for b.Loop() {
+				requests, failed := trace.Requests(workloads, 1)
+				for range requests {
+					n++
+				}
+				if err := failed(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "requests/s")
+		})
+	}
+}

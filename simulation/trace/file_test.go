@@ -71,14 +71,25 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// Prompts of a file begin alike where their hash_ids do; those of another file never.
 func TestPrefixesOfATrace(t *testing.T) {
-	text := `{"timestamp": 27482, "input_length": 1400, "output_length": 52, "hash_ids": [46, 47, 2366]}`
-	assert.Equal(t, []trace.Request{{At: 27.482, Input: 1400, Output: 52, Prefix: []uint64{46, 47, 2366}, BlockTokens: 512}}, read(t, text))
+	text := `{"timestamp": 27482, "input_length": 1400, "output_length": 52, "hash_ids": [46, 47, 2366]}
+{"timestamp": 30535, "input_length": 1200, "output_length": 26, "hash_ids": [46, 47, 2367]}
+`
+	requests := read(t, text)
+	require.Len(t, requests, 2)
+	one, two := requests[0], requests[1]
+	assert.Equal(t, trace.Request{At: 27.482, Input: 1400, Output: 52, Prefix: one.Prefix, BlockTokens: 512}, one)
+	require.Len(t, one.Prefix, 3)
+	assert.Equal(t, one.Prefix[:2], two.Prefix[:2])
+	assert.NotEqual(t, one.Prefix[2], two.Prefix[2])
 	f := inMemory(text)
-	f.BlockTokens = 16
+	f.Name, f.BlockTokens = "another", 500
 	s, err := trace.Read(f)
 	require.NoError(t, err)
-	assert.Equal(t, 16, all(t, s, 1)[0].BlockTokens)
+	other := all(t, s, 1)[0]
+	assert.Equal(t, 500, other.BlockTokens)
+	assert.NotContains(t, one.Prefix, other.Prefix[0])
 }
 
 func TestNoOutputIsOneToken(t *testing.T) {

@@ -153,8 +153,10 @@ type jsonRequest struct {
 	Prefix    []uint64 `json:"hash_ids"`
 }
 
-// jsonFormat is that of JSON lines.
-func jsonFormat(blockTokens int) format {
+// jsonFormat is that of JSON lines. Names of blocks become those of the file, as another's
+// are for other prompts.
+func jsonFormat(file string, blockTokens int) format {
+	names := seedOf(0, file).low
 	return func(line []byte, r *Request) error {
 		var x jsonRequest
 		var mistyped *json.UnmarshalTypeError
@@ -169,6 +171,9 @@ func jsonFormat(blockTokens int) format {
 		}
 		if blocks := int(math.Ceil(float64(*x.Input) / float64(blockTokens))); len(x.Prefix) > blocks {
 			return fmt.Errorf("%d hash_ids are more than the %d blocks of %d tokens of the prompt", len(x.Prefix), blocks, blockTokens)
+		}
+		for i := range x.Prefix {
+			x.Prefix[i] = mix(x.Prefix[i] ^ names)
 		}
 		*r = Request{Prefix: x.Prefix}
 		if r.Prefix != nil {

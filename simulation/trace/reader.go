@@ -52,7 +52,7 @@ func (r *reader) format(f File) (format, error) {
 	case err != nil:
 		return nil, err
 	case first[0] == '{':
-		return jsonFormat(f.BlockTokens), nil
+		return jsonFormat(f.Name, f.BlockTokens), nil
 	}
 	if _, err := r.lines.next(); err != nil {
 		return nil, err
