@@ -80,7 +80,7 @@ func TestFleetFindsTheServiceAgain(t *testing.T) {
 	s.stop()
 	b.until(`document.getElementById('connection').textContent === 'reconnecting'`)
 	b.picture("reconnecting")
-	s = serve(t, s.port(), "--interval", "1h", "--speed", "1")
+	serve(t, s.port(), "--interval", "1h", "--speed", "1")
 	b.until(`document.getElementById('connection').textContent === 'live'`)
 	b.until(decision + ` === 1 && document.getElementById('problem').hidden`)
 }

@@ -191,4 +191,3 @@ func TestPagesLoadWithinASecond(t *testing.T) {
 		assert.Less(t, took, mostLoad, path)
 	}
 }
-
