@@ -143,7 +143,7 @@ models on pools of H100 and A100.`,
 	c.Flags().StringVar(&config.Cluster, "config", "", "configuration in YAML or JSON of the loop over a Kubernetes cluster")
 	c.Flags().StringVar(&config.Simulation.Fleet, "fleet", "", "fleet file in YAML or JSON, or - for standard input (default: the built-in fleet)")
 	c.Flags().StringVar(&config.GRPCAddress, "grpc-address", "127.0.0.1:9090", "address for gRPC")
-	c.Flags().StringVar(&config.HTTPAddress, "http-address", "127.0.0.1:8080", "address for REST, metrics and health")
+	c.Flags().StringVar(&config.HTTPAddress, "http-address", "127.0.0.1:8080", "address for REST, the pages, metrics and health")
 	c.Flags().DurationVar(&config.Simulation.Interval, "interval", 5*time.Second, "time between plans of a simulated fleet")
 	c.Flags().Float64Var(&config.Simulation.Speed, "speed", 120, "simulated seconds per second")
 	c.Flags().StringVar(&config.Ledger, "ledger", "", "file to keep decisions in, for replay; older files get .1, .2, … (default: none)")
