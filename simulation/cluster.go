@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -114,20 +113,9 @@ func New(config Config) (*Cluster, error) {
 			return nil, err
 		}
 	}
-	for _, d := range slices.SortedStableFunc(slices.Values(config.Disruptions), earlier) {
-		c.disruptions = append(c.disruptions, disruption{Disruption: d, pool: c.poolOf(d.Pool)})
-	}
+	c.addDisruptions(config.Disruptions)
 	c.serveAtOnce()
 	return c, nil
-}
-
-func (c *Cluster) poolOf(name string) *pool {
-	for _, p := range c.pools {
-		if p.name == name {
-			return p
-		}
-	}
-	return nil
 }
 
 func (c *Cluster) addWorkload(config *planner.Workload) error {

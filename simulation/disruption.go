@@ -16,10 +16,19 @@ type disruption struct {
 	hit   []*server
 }
 
-// earlier orders disruptions, so that their order in a configuration does not matter.
-func earlier(a, b Disruption) int {
-	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.Devices, b.Devices),
-		cmp.Compare(a.Notice, b.Notice), cmp.Compare(a.ReturnsAfter, b.ReturnsAfter))
+// addDisruptions takes them in in an order of their own, so that theirs in a configuration
+// does not matter, and neither do names.
+func (c *Cluster) addDisruptions(all []Disruption) {
+	poolOf := func(d *Disruption) int {
+		return slices.IndexFunc(c.pools, func(p *pool) bool { return p.name == d.Pool })
+	}
+	all = slices.SortedStableFunc(slices.Values(all), func(a, b Disruption) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(poolOf(&a), poolOf(&b)), cmp.Compare(a.Devices, b.Devices),
+			cmp.Compare(a.Notice, b.Notice), cmp.Compare(a.ReturnsAfter, b.ReturnsAfter))
+	})
+	for i := range all {
+		c.disruptions = append(c.disruptions, disruption{Disruption: all[i], pool: c.pools[poolOf(&all[i])]})
+	}
 }
 
 // holding is a device that a replica holds.

@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -191,9 +192,12 @@ func (w *world) checkVariant(v *variant, on map[*server]int) {
 }
 
 // runAtRandom simulates two minutes of a random fleet and returns its windows and records.
-func runAtRandom(t *testing.T, seed uint64) ([]Window, []Record) {
+func runAtRandom(t *testing.T, seed uint64, change func(*Config)) ([]Window, []Record) {
 	random := rand.New(rand.NewPCG(seed, 6))
 	config := randomConfig(random)
+	if change != nil {
+		change(&config)
+	}
 	w := &world{T: t, random: random}
 	var records []Record
 	config.OnRequest = func(r Record) {
@@ -246,20 +250,46 @@ func (w *world) checkWindows(windows []Window, records []Record) {
 
 func TestWhatAlwaysHolds(t *testing.T) {
 	for seed := range uint64(60) {
-		runAtRandom(t, seed)
+		runAtRandom(t, seed, nil)
 	}
 }
 
 func TestEqualSeedsGiveEqualResults(t *testing.T) {
 	for seed := range uint64(10) {
-		windows, records := runAtRandom(t, seed)
-		again, recordsAgain := runAtRandom(t, seed)
+		windows, records := runAtRandom(t, seed, nil)
+		again, recordsAgain := runAtRandom(t, seed, nil)
 		require.Equal(t, windows, again)
 		require.Equal(t, records, recordsAgain)
 	}
 }
 
+// Neither names nor the order of disruptions matter.
+func TestNamesDoNotMatter(t *testing.T) {
+	names := map[string]string{"a": "zz", "b": "y", "c": "x"}
+	for seed := range uint64(20) {
+		windows, records := runAtRandom(t, seed, nil)
+		renamed, recordsRenamed := runAtRandom(t, seed, func(c *Config) {
+			for i := range c.Fleet.Pools {
+				c.Fleet.Pools[i].Name = names[c.Fleet.Pools[i].Name]
+			}
+			for i := range c.Disruptions {
+				c.Disruptions[i].Pool = names[c.Disruptions[i].Pool]
+			}
+			slices.Reverse(c.Disruptions)
+			for i := range c.Fleet.Workloads {
+				w := &c.Fleet.Workloads[i]
+				w.Name = "other-" + w.Name
+				for j := range w.Variants {
+					w.Variants[j].Name = string(rune('z' - j))
+				}
+			}
+		})
+		require.Equal(t, windows, renamed)
+		require.Equal(t, records, recordsRenamed)
+	}
+}
+
 func FuzzCluster(f *testing.F) {
 	f.Add(uint64(1000))
-	f.Fuzz(func(t *testing.T, seed uint64) { runAtRandom(t, seed) })
+	f.Fuzz(func(t *testing.T, seed uint64) { runAtRandom(t, seed, nil) })
 }
