@@ -73,7 +73,7 @@ func moving() planner.Fleet {
 			Name: "chat", Priority: 1, ArrivalRate: 15,
 			Variants: []planner.Variant{variant("dear", 0, 2), variant("cheap", 1, 0)},
 		}},
-		Control: planner.Control{Policy: planner.Policy{Native: &policy.Native{}}},
+		Control: planner.Control{Policy: planner.Policy{Native: &policy.Native{ScaleDownWindow: new(time.Duration)}}},
 	}
 }
 

@@ -48,11 +48,16 @@ func (c *cycle) expect(i int, s *seen) *Expectation {
 
 // horizon is the time until a replica asked for now is ready, and one cycle.
 func (w *Workload) horizon(control *Control) time.Duration {
+	return w.startup() + cmp.Or(control.Cycle, DefaultCycle)
+}
+
+// startup is the longest of the variants.
+func (w *Workload) startup() time.Duration {
 	longest := time.Duration(0)
 	for j := range w.Variants {
 		longest = max(longest, w.Variants[j].Startup)
 	}
-	return longest + cmp.Or(control.Cycle, DefaultCycle)
+	return longest
 }
 
 // planDemand sets the arrival rate that the plan is made for.

@@ -126,7 +126,7 @@ func TestStepIsSeenInTheFirstCycleWithAQueue(t *testing.T) {
 // What only some replicas report adds, and never takes away.
 func TestIncompleteNeverTakesAway(t *testing.T) {
 	l := newLoop(t, twoPools(0, declared("chat-a100", 1, 4)))
-	l.fleet.Control.Policy = planner.Policy{Native: &policy.Native{}}
+	l.fleet.Control.Policy = planner.Policy{Native: &policy.Native{ScaleDownWindow: new(time.Duration)}}
 	l.cycle(chat(planner.Observation{ArrivalRate: rate(20)}))
 	require.Equal(t, 5, l.variant("prod/chat", "chat-a100").CurrentReplicas)
 	incomplete := planner.Measurement{State: planner.Incomplete, Value: 3}
@@ -165,7 +165,7 @@ func TestVariantWithoutProfileIsNeverScaled(t *testing.T) {
 	unknown := declared("chat-h100", 0, 0)
 	unknown.CurrentReplicas = 3
 	l := newLoop(t, twoPools(0, unknown, declared("chat-a100", 1, 4)))
-	l.fleet.Control.Policy = planner.Policy{Native: &policy.Native{}}
+	l.fleet.Control.Policy = planner.Policy{Native: &policy.Native{ScaleDownWindow: new(time.Duration)}}
 	for _, demand := range []float64{20, 0, 0} {
 		d := l.cycle(chat(planner.Observation{ArrivalRate: rate(demand)}))
 		assert.Equal(t, planner.ProfileMissing, d.Plans[0].Conditions[0].Type)
@@ -225,7 +225,7 @@ func TestFullPoolMoves(t *testing.T) {
 	h.CurrentReplicas = 8
 	f := twoPools(0, h, a)
 	f.Pools[0].PricePerHour = 9
-	f.Control.Policy = planner.Policy{Native: &policy.Native{}}
+	f.Control.Policy = planner.Policy{Native: &policy.Native{ScaleDownWindow: new(time.Duration)}}
 	l := newLoop(t, f)
 	d := l.cycle(chat(planner.Observation{ArrivalRate: rate(8)}))
 	assert.Equal(t, []string{"chat-a100 0→8"}, changes(&d))
@@ -241,7 +241,7 @@ func TestFullPoolMoves(t *testing.T) {
 // Two workloads change places on full pools, a spare replica at a time.
 func TestSwapOnFullPools(t *testing.T) {
 	f := rivals()
-	f.Control.Policy = planner.Policy{Native: &policy.Native{}}
+	f.Control.Policy = planner.Policy{Native: &policy.Native{ScaleDownWindow: new(time.Duration)}}
 	f.Pools[0].Capacity, f.Pools[1].Capacity = atMost(4), atMost(4)
 	// chat is served best by a100, batch by h100; they run the other way round.
 	ca, bh := declared("chat-a100", 1, 1), declared("batch-h100", 0, 1)
@@ -315,7 +315,7 @@ func TestEqualPlansDoNotFlip(t *testing.T) {
 		x.CurrentReplicas, y.CurrentReplicas = current[0], current[1]
 		f := twoPools(0, x, y)
 		f.Pools[0].PricePerHour = 2
-		f.Control.Policy.Native = &policy.Native{}
+		f.Control.Policy.Native = &policy.Native{ScaleDownWindow: new(time.Duration)}
 		l := newLoop(t, f)
 		for _, demand := range []float64{4, 3.9, 4, 3.2, 3.8} {
 			d := l.cycle(chat(planner.Observation{ArrivalRate: rate(demand)}))
@@ -416,7 +416,7 @@ func idleAfter(t *testing.T, jump func(l *loop)) int {
 
 // What was wanted while the loop did not run, or in a time that was none, is not known.
 func TestWindowsAreObservedAnewAfterAGap(t *testing.T) {
-	window := int(policy.DefaultNative().ScaleDownWindow / planner.DefaultCycle)
+	window := int(policy.DefaultNative().Window(0) / planner.DefaultCycle)
 	assert.Equal(t, window, idleAfter(t, func(l *loop) { l.now = l.now.Add(3 * time.Hour) }))
 	assert.Equal(t, window, idleAfter(t, func(l *loop) {
 		now := l.now

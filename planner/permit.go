@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/optimizer/lp"
@@ -86,7 +87,7 @@ func (c *cycle) permitWorkload(i int, wanted [][]int) permitted {
 	w, s, next := &c.fleet.Workloads[i], &c.seen[i], c.next[i]
 	pw := policy.Workload{
 		Known: wanted != nil, Complete: s.complete,
-		Arrivals: s.rate > 0 || s.waiting > 0,
+		Arrivals: s.rate > 0 || s.waiting > 0, Counted: s.counted, Comeback: w.comeback(&c.fleet.Control),
 		Variants: make([]policy.Variant, len(w.Variants)),
 	}
 	for j := range w.Variants {
@@ -97,13 +98,14 @@ func (c *cycle) permitWorkload(i int, wanted [][]int) permitted {
 	}
 	if wanted != nil {
 		pw.Overload = c.unmet(i, w.ready(), float64(s.rate)) > 0
+		pw.Backlog = c.backlogged(i, pw.Variants)
 	}
 	if c.asked(i) {
 		c.condition(i, ProfileMissing, "there is neither profile nor capacity: the metrics of the policy decide")
 	}
 	var p permitted
 	if chosen := c.policy(w); chosen.Native != nil {
-		p.variants, p.total, next.Policy = chosen.Native.Permit(c.watched(next, chosen.Native), c.snapshot.Now, &pw)
+		p.variants, p.total, next.Policy = chosen.Native.Permit(c.watched(next, chosen.Native.Window(pw.Comeback)), c.snapshot.Now, &pw)
 	} else {
 		p.variants = c.permitEach(next, chosen, &pw)
 		p.total, next.Policy = c.permitZero(w, next, &pw)
@@ -125,8 +127,33 @@ func (c *cycle) permitZero(w *Workload, next *WorkloadMemory, pw *policy.Workloa
 		return policy.Permission{}, policy.History{}
 	}
 	grace := policy.Native{ZeroGrace: w.ZeroGrace}
-	_, total, history := grace.Permit(c.watched(next, &grace), c.snapshot.Now, pw)
+	_, total, history := grace.Permit(c.watched(next, 0), c.snapshot.Now, pw)
 	return total, history
+}
+
+// backlogged tells whether more requests wait than the wanted replicas that serve already
+// complete, beside what arrives, in a cycle.
+func (c *cycle) backlogged(i int, variants []policy.Variant) bool {
+	s, counts := &c.seen[i], c.fleet.Workloads[i].ready()
+	if s.waiting == 0 {
+		return false
+	}
+	for j := range counts {
+		counts[j] = min(counts[j], variants[j].Wanted)
+	}
+	cycle := cmp.Or(c.fleet.Control.Cycle, DefaultCycle).Seconds()
+	return s.waiting > max(0, c.completed(i, counts)-float64(s.rate))*cycle
+}
+
+// comeback is the time that a replica that was taken away takes to come back: it is wanted
+// when the next cycle sees why, is there in the one after it, and starts. 0 where it is not
+// known how long replicas take to start.
+func (w *Workload) comeback(control *Control) time.Duration {
+	longest := w.startup()
+	if longest == 0 {
+		return 0
+	}
+	return longest + 2*cmp.Or(control.Cycle, DefaultCycle)
 }
 
 // mostMissed is how many cycles in a row may fail with a window still observed whole.
@@ -134,8 +161,8 @@ const mostMissed = 4
 
 // watched is what the native policy remembers. After a time without decisions, and after
 // a clock was set back, nobody knows what was wanted meanwhile.
-func (c *cycle) watched(next *WorkloadMemory, n *policy.Native) policy.History {
-	longest := max(n.ScaleDownWindow, (1+mostMissed)*cmp.Or(c.fleet.Control.Cycle, DefaultCycle))
+func (c *cycle) watched(next *WorkloadMemory, window time.Duration) policy.History {
+	longest := max(window, (1+mostMissed)*cmp.Or(c.fleet.Control.Cycle, DefaultCycle))
 	if c.snapshot.Now.Sub(next.At).Abs() <= longest {
 		return next.Policy
 	}

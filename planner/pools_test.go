@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -66,7 +67,7 @@ func TestDevicesPerCycleAllowOneReplica(t *testing.T) {
 // needs, although their number is to stay. They may be any: as many go as it takes.
 func TestMoreImportantWorkloadGetsItsPool(t *testing.T) {
 	f := twoZones()
-	f.Control.Policy = planner.Policy{Native: &policy.Native{}}
+	f.Control.Policy = planner.Policy{Native: &policy.Native{ScaleDownWindow: new(time.Duration)}}
 	important := f.Workloads[0]
 	important.Name, important.Variants = "zonal", []planner.Variant{declared("zonal", 1, 1)}
 	f.Workloads[0].Priority = 2

@@ -12,8 +12,8 @@ import (
 type Native struct {
 	// ScaleDownWindow is how long fewer replicas must have been wanted before any are
 	// taken away: the largest number wanted within it stays. It must have been
-	// observed whole. From 0 to a day.
-	ScaleDownWindow time.Duration
+	// observed whole. From 0 to a day; nil = see [Native.Window].
+	ScaleDownWindow *time.Duration
 	// Tolerance is the share by which demand may fall below what the last plan was made
 	// for before it counts, in [0, 0.5]. A rise counts at once.
 	Tolerance float64
@@ -25,11 +25,43 @@ type Native struct {
 	MinInterval time.Duration
 }
 
-// DefaultNative returns the defaults: a window of 5 minutes, the downscale
-// stabilization of the HorizontalPodAutoscaler; a tolerance of 5 %; and 5 minutes of
-// grace, the cooldown period of KEDA.
+// DefaultNative returns the defaults: a window as long as a replica takes to come back, a
+// tolerance of 5 %, and 5 minutes of grace, the cooldown period of KEDA.
 func DefaultNative() Native {
-	return Native{ScaleDownWindow: 5 * time.Minute, Tolerance: 0.05, ZeroGrace: 5 * time.Minute}
+	return Native{Tolerance: 0.05, ZeroGrace: 5 * time.Minute}
+}
+
+const (
+	// leastWindow is the shortest window where none is given.
+	leastWindow = time.Minute
+	// usualWindow is the window where nothing is known: the downscale stabilization of the
+	// HorizontalPodAutoscaler.
+	usualWindow = 5 * time.Minute
+)
+
+// Window is the scale-down window of a workload whose replicas take some time to come back: to
+// be seen to be wanted, and to start; 0 where that is not known.
+//
+// Where no window is given it is that time, a minute at least: a replica is kept idle for as
+// long as it would be paid without serving if it had to come back. That costs at most twice
+// what perfect knowledge of demand would, which no other fixed time improves on: A. R. Karlin, M. S.
+// Manasse, L. Rudolph, D. D. Sleator, "Competitive snoopy caching" (1988).
+func (n Native) Window(comeback time.Duration) time.Duration {
+	switch {
+	case n.ScaleDownWindow != nil:
+		return *n.ScaleDownWindow
+	case comeback == 0:
+		return usualWindow
+	}
+	return max(leastWindow, comeback)
+}
+
+// drain is how long an overload keeps replicas. What nobody counts may wait for long after it.
+func (n Native) drain(w *Workload) time.Duration {
+	if w.Counted || n.ScaleDownWindow != nil {
+		return n.Window(w.Comeback)
+	}
+	return max(usualWindow, n.Window(w.Comeback))
 }
 
 // Validate returns all that is out of its range, nil if nothing is.
@@ -41,7 +73,7 @@ func (n Native) Validate() error {
 			errs = append(errs, fmt.Errorf("policy: %s: %s is not between 0s and %s", name, value, most))
 		}
 	}
-	check("scaleDownWindow", n.ScaleDownWindow, day)
+	check("scaleDownWindow", n.Window(0), day)
 	check("zeroGrace", n.ZeroGrace, 7*day)
 	check("minInterval", n.MinInterval, day)
 	if !(n.Tolerance >= 0 && n.Tolerance <= 0.5) {
@@ -113,9 +145,14 @@ type Workload struct {
 	// measured.
 	Known, Complete bool
 	// Arrivals: requests are arriving or waiting. Overload: they are more than ready
-	// replicas serve.
-	Arrivals, Overload bool
-	Variants           []Variant
+	// replicas serve. Counted: how many wait is known, and the demand accounts for them.
+	Arrivals, Overload, Counted bool
+	// Backlog: more requests wait than the wanted replicas would serve at once.
+	Backlog bool
+	// Comeback is the time that a replica that was taken away takes to be wanted and to serve
+	// again; 0 where it is not known.
+	Comeback time.Duration
+	Variants []Variant
 }
 
 // Variant is one variant of a [Workload].
@@ -219,7 +256,7 @@ func (n Native) record(past VariantHistory, now time.Time, w *Workload, v *Varia
 	}
 	past.Wanted = past.Wanted.Clone()
 	past.Wanted.Add(now, wanted)
-	past.Wanted.Forget(now.Add(-n.ScaleDownWindow))
+	past.Wanted.Forget(now.Add(-n.Window(w.Comeback)))
 	if past.Replicas >= 0 && past.Replicas != v.Current {
 		past.Changed = now.UTC().Round(0)
 	}
@@ -237,14 +274,16 @@ func (n Native) permit(h *History, past *VariantHistory, now time.Time, w *Workl
 	stay := func(format string, args ...any) Permission {
 		return Permission{Min: v.Current, Reason: fmt.Sprintf(format, args...)}
 	}
-	window := n.ScaleDownWindow
+	window := n.Window(w.Comeback)
 	switch {
 	case !w.Complete:
 		return stay(DemandIncomplete)
 	case now.Sub(h.Since) < window:
 		return stay("observed for %s only, of the window of %s", now.Sub(h.Since).Round(time.Second), window)
-	case !h.Overload.IsZero() && now.Sub(h.Overload) < window:
-		return stay("overloaded %s ago, within the window of %s", now.Sub(h.Overload).Round(time.Second), window)
+	case w.Backlog:
+		return stay("requests wait that fewer replicas would serve too slowly")
+	case !h.Overload.IsZero() && now.Sub(h.Overload) < n.drain(w):
+		return stay("overloaded %s ago, within the window of %s", now.Sub(h.Overload).Round(time.Second), n.drain(w))
 	case !past.Changed.IsZero() && now.Sub(past.Changed) < n.MinInterval:
 		return stay("changed %s ago, less than the interval of %s", now.Sub(past.Changed).Round(time.Second), n.MinInterval)
 	}

@@ -73,7 +73,7 @@ func TestRemovalsWaitForTheWindow(t *testing.T) {
 func seen(wanted int) *follower {
 	f := newFollower()
 	f.permit(busy(10, wanted))
-	f.now = f.now.Add(f.native.ScaleDownWindow + time.Second)
+	f.now = f.now.Add(f.native.Window(0) + time.Second)
 	return f
 }
 
@@ -134,9 +134,9 @@ func TestMinIntervalDelaysRemovalsOnly(t *testing.T) {
 	f := seen(4)
 	f.native.MinInterval = time.Hour
 	f.permit(busy(10, 4))
-	f.now = f.now.Add(f.native.ScaleDownWindow + time.Minute)
+	f.now = f.now.Add(f.native.Window(0) + time.Minute)
 	f.permit(busy(8, 4)) // changed just now
-	f.now = f.now.Add(f.native.ScaleDownWindow + time.Minute)
+	f.now = f.now.Add(f.native.Window(0) + time.Minute)
 	v, _ := f.permit(busy(8, 4))
 	assert.Equal(t, policy.Permission{Min: 8, Reason: "changed 6m0s ago, less than the interval of 1h0m0s"}, v[0])
 	v, _ = f.permit(busy(8, 9))
@@ -178,7 +178,7 @@ func TestHistoryIsAValue(t *testing.T) {
 func TestValidateNamesEveryMistake(t *testing.T) {
 	require.NoError(t, policy.DefaultNative().Validate())
 	require.NoError(t, policy.Native{}.Validate())
-	err := policy.Native{ScaleDownWindow: -1, Tolerance: 0.6, ZeroGrace: 8 * 24 * time.Hour, MinInterval: 25 * time.Hour}.Validate()
+	err := policy.Native{ScaleDownWindow: new(time.Duration(-1)), Tolerance: 0.6, ZeroGrace: 8 * 24 * time.Hour, MinInterval: 25 * time.Hour}.Validate()
 	for _, path := range []string{"scaleDownWindow", "tolerance", "zeroGrace", "minInterval"} {
 		assert.ErrorContains(t, err, path)
 	}
@@ -196,7 +196,7 @@ func TestResumeObservesWindowsAnew(t *testing.T) {
 		f.history = f.history.Resume(f.now)
 		v, _ := f.permit(busy(10, 4))
 		assert.Equal(t, "observed for 0s only, of the window of 5m0s", v[0].Reason)
-		f.now = f.now.Add(f.native.ScaleDownWindow)
+		f.now = f.now.Add(f.native.Window(0))
 		v, _ = f.permit(busy(10, 4))
 		assert.Contains(t, v[0].Reason, "less than the interval of 1h0m0s")
 	}
@@ -212,7 +212,7 @@ func TestGraceBeginsWhenDemandIsKnown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFollower()
-			f.native.ScaleDownWindow = 0
+			f.native.ScaleDownWindow = new(time.Duration(0))
 			f.permit(busy(1, 1))
 			for range 10 {
 				f.now = f.now.Add(time.Minute)
@@ -228,4 +228,24 @@ func TestGraceBeginsWhenDemandIsKnown(t *testing.T) {
 			assert.Equal(t, 0, total.Min)
 		})
 	}
+}
+
+// A replica is kept idle as long as it takes to come back, unless somebody says for how long.
+func TestWindowIsTheTimeToComeBack(t *testing.T) {
+	n := policy.DefaultNative()
+	assert.Equal(t, 5*time.Minute, n.Window(0), "not known")
+	assert.Equal(t, time.Minute, n.Window(20*time.Second))
+	assert.Equal(t, 4*time.Minute, n.Window(4*time.Minute))
+	n.ScaleDownWindow = new(2 * time.Minute)
+	assert.Equal(t, 2*time.Minute, n.Window(4*time.Minute))
+
+	f := newFollower()
+	w := busy(10, 4)
+	w.Comeback = 90 * time.Second
+	f.permit(busy(10, 10))
+	f.now = f.now.Add(91 * time.Second)
+	f.permit(w)
+	f.now = f.now.Add(89 * time.Second)
+	v, _ := f.permit(w)
+	assert.Equal(t, policy.Permission{Min: 4}, v[0])
 }

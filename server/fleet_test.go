@@ -47,7 +47,7 @@ func newCluster(c controller.HistoryConfig, workloads ...string) *cluster {
 		fleet: planner.Fleet{
 			Pools:     []planner.Pool{{Name: "h100", Accelerator: "H100", PricePerHour: 4}},
 			Objective: planner.Objective{TimeLimit: time.Minute},
-			Control:   planner.Control{Policy: planner.Policy{Native: &policy.Native{}}},
+			Control:   planner.Control{Policy: planner.Policy{Native: &policy.Native{ScaleDownWindow: new(time.Duration)}}},
 		},
 	}
 	for _, name := range workloads {

@@ -94,12 +94,12 @@ func parse(text []byte, into any) error {
 	}
 	body := text[prefixLength:]
 	digits := string(text[len(beforeChecksum) : len(beforeChecksum)+checksumDigits])
-	want, err := strconv.ParseUint(digits, 16, 32)
-	if err != nil || string(text[len(beforeChecksum)+checksumDigits:prefixLength]) != afterChecksum {
+	if _, err := strconv.ParseUint(digits, 16, 32); err != nil || string(text[len(beforeChecksum)+checksumDigits:prefixLength]) != afterChecksum {
 		return errors.New("no checksum")
 	}
-	if got := checksum(body); uint64(got) != want {
-		return fmt.Errorf("checksum is %08x, not %s", got, digits)
+	// As texts, since upper case is damage too.
+	if got := fmt.Sprintf("%0*x", checksumDigits, checksum(body)); got != digits {
+		return fmt.Errorf("checksum is %s, not %s", got, digits)
 	}
 	return exact.Unmarshal(append([]byte{'{'}, body...), into)
 }

@@ -35,7 +35,7 @@ control:
 func TestControl(t *testing.T) {
 	f := translate(t, controlled)
 	fleets := policy.DefaultNative()
-	fleets.ScaleDownWindow, fleets.Tolerance = 0, 0
+	fleets.ScaleDownWindow, fleets.Tolerance = new(time.Duration(0)), 0
 	assert.Equal(t, planner.Control{
 		Cycle: 30 * time.Second, Policy: planner.Policy{Native: &fleets},
 		Forecast:     forecast.Config{Slot: 10 * time.Minute, Days: 14, Quantile: 0.95},

@@ -29,10 +29,13 @@ func ofPolicy(p planner.Policy) *poolwrightv1.Policy {
 }
 
 func ofNative(n policy.Native) *poolwrightv1.NativePolicy {
-	return &poolwrightv1.NativePolicy{
-		ScaleDownWindow: durationpb.New(n.ScaleDownWindow), Tolerance: &n.Tolerance,
-		ZeroGrace: durationpb.New(n.ZeroGrace), MinInterval: durationpb.New(n.MinInterval),
+	m := &poolwrightv1.NativePolicy{
+		Tolerance: &n.Tolerance, ZeroGrace: durationpb.New(n.ZeroGrace), MinInterval: durationpb.New(n.MinInterval),
 	}
+	if n.ScaleDownWindow != nil {
+		m.ScaleDownWindow = durationpb.New(*n.ScaleDownWindow)
+	}
+	return m
 }
 
 func ofHPA(c *hpa.Config) *poolwrightv1.HpaPolicy {

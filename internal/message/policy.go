@@ -30,7 +30,9 @@ func (t *translation) policy(m *poolwrightv1.Policy, path string) planner.Policy
 
 func native(m *poolwrightv1.NativePolicy) *policy.Native {
 	p := policy.DefaultNative()
-	setDuration(&p.ScaleDownWindow, m.GetScaleDownWindow())
+	if d := m.GetScaleDownWindow(); d != nil {
+		p.ScaleDownWindow = new(d.AsDuration())
+	}
 	setDuration(&p.ZeroGrace, m.GetZeroGrace())
 	setDuration(&p.MinInterval, m.GetMinInterval())
 	set(&p.Tolerance, m.Tolerance)
