@@ -30,8 +30,7 @@ func (x *trafficTranslation) ofLoad(w *planner.Workload, path string) []trace.So
 	}
 	arrivals := trace.Arrivals{Rate: trace.Constant(float64(w.ArrivalRate))}
 	if scv := w.Shape.ArrivalSCV; scv != 1 {
-		// A gamma variable of the least SCV is as good as a constant.
-		arrivals.Process, arrivals.SCV = trace.Gamma, math.Max(scv, 1e-4)
+		arrivals.Process, arrivals.SCV = trace.Gamma, math.Max(scv, trace.MinSCV)
 	}
 	return x.generators(trace.Generator{Arrivals: arrivals}, nil, w, path)
 }
@@ -46,10 +45,11 @@ func (x *trafficTranslation) generated(m *poolwrightv1.TrafficPart, w *planner.W
 		Process: processes[g.GetProcess()],
 		SCV:     g.GetScv(),
 	}}
-	if horizon > trace.MaxTime && g.GetRate() != nil {
+	if horizon > trace.MaxTime {
 		x.violations.add(path, "it would take more than a year of requests")
 	}
 	x.process(g, at)
+	x.effort(g, horizon, at)
 	for _, s := range g.GetStates() {
 		generator.Arrivals.States = append(generator.Arrivals.States, trace.State{Factor: s.GetFactor(), Sojourn: secondsOf(s.GetSojourn())})
 	}
@@ -69,6 +69,31 @@ func (x *trafficTranslation) generated(m *poolwrightv1.TrafficPart, w *planner.W
 		return nil
 	}
 	return x.placed(m, trace.Sum(sources...), path)
+}
+
+// What all generated traffic may have together. It keeps hostile input cheap.
+const (
+	maxStateChanges = 10_000_000
+	maxPrefixGroups = 1_000_000
+)
+
+// effort bounds what a few words can ask for.
+func (x *trafficTranslation) effort(m *poolwrightv1.GeneratedTraffic, horizon float64, path string) {
+	var sojourns float64
+	for _, s := range m.GetStates() {
+		sojourns += secondsOf(s.GetSojourn())
+	}
+	if sojourns > 0 {
+		x.stateChanges += horizon * float64(len(m.GetStates())) / sojourns
+		if x.stateChanges > maxStateChanges {
+			x.violations.add(path+".states", "about %.3g changes of states so far are more than the %d allowed", x.stateChanges, maxStateChanges)
+		}
+	}
+	if groups := int(m.GetPrefixes().GetGroups()); groups > 0 {
+		if x.prefixGroups += groups; x.prefixGroups > maxPrefixGroups {
+			x.violations.add(path+".prefixes.groups", "%d groups so far are more than the %d allowed", x.prefixGroups, maxPrefixGroups)
+		}
+	}
 }
 
 // process checks what the schema can't say of arrivals and lengths.
@@ -165,78 +190,4 @@ func (x *trafficTranslation) sample(m *poolwrightv1.LengthSample, path string) t
 	}
 	x.samples[key] = sample
 	return sample
-}
-
-// rate is a curve over a time in seconds; empty after a violation.
-func (x *trafficTranslation) rate(m *poolwrightv1.RateCurve, horizon float64, path string) trace.Curve {
-	base, ok := x.base(m, path)
-	factors := []trace.Curve{base.Times(orOne(m.Factor))}
-	factor := func(path string, c trace.Curve, err error) {
-		if err != nil {
-			x.add(path, err)
-			ok = false
-		}
-		factors = append(factors, c)
-	}
-	starts := secondsOf(m.GetStarts())
-	if n := len(m.GetHours()); n == 24 {
-		c, err := trace.Hours([24]float64(m.GetHours()), starts, horizon)
-		factor(path+".hours", c, err)
-	} else if n > 0 {
-		x.violations.add(path+".hours", "expected 24 factors, got %d", n)
-	}
-	if n := len(m.GetDays()); n == 7 {
-		c, err := trace.Days([7]float64(m.GetDays()), starts, horizon)
-		factor(path+".days", c, err)
-	} else if n > 0 {
-		x.violations.add(path+".days", "expected 7 factors, got %d", n)
-	}
-	for i, f := range m.GetCrowds() {
-		c, err := trace.Crowd{
-			At: secondsOf(f.GetAt()), Rise: secondsOf(f.GetRise()), Hold: secondsOf(f.GetHold()), Decay: secondsOf(f.GetDecay()), Factor: f.GetFactor(),
-		}.Curve()
-		factor(element(path+".crowds", i), c, err)
-	}
-	switch {
-	case !ok:
-		return trace.Curve{}
-	case len(factors) == 1:
-		return factors[0]
-	}
-	return trace.Product(horizon, factors...)
-}
-
-// base is that of a curve, false after a violation.
-func (x *trafficTranslation) base(m *poolwrightv1.RateCurve, path string) (c trace.Curve, ok bool) {
-	var err error
-	switch base := m.GetBase().(type) {
-	case *poolwrightv1.RateCurve_Constant:
-		return trace.Constant(base.Constant), true
-	case *poolwrightv1.RateCurve_Steps:
-		path += ".steps"
-		c, err = trace.Steps(ratePoints(base.Steps))
-	case *poolwrightv1.RateCurve_Linear:
-		path += ".linear"
-		c, err = trace.Linear(ratePoints(base.Linear))
-	case *poolwrightv1.RateCurve_File:
-		c, err = trace.Series(x.file(traceKey{file: base.File.GetFile()}), base.File.GetColumn())
-		if err == nil && secondsOf(base.File.GetFrom()) >= c.End() {
-			x.violations.add(path+".file.from", "the rates end at %g s", c.End())
-			return trace.Curve{}, false
-		}
-		c = c.From(secondsOf(base.File.GetFrom()))
-		path += ".file.file"
-	}
-	if err != nil {
-		x.add(path, err)
-	}
-	return c, err == nil
-}
-
-func ratePoints(m *poolwrightv1.RatePoints) []trace.Point {
-	points := make([]trace.Point, 0, len(m.GetPoints()))
-	for _, p := range m.GetPoints() {
-		points = append(points, trace.Point{At: secondsOf(p.GetAt()), Rate: p.GetRate()})
-	}
-	return points
 }

@@ -216,7 +216,8 @@ func TestTrafficMistakes(t *testing.T) {
 		generated("rate: {constant: 1}, input: {mean: 5}, sample: {trace: {file: conv.csv}}"):                                      "traffic[0].parts[0].generated.input: give either input and output, or a sample",
 		generated("rate: {constant: 1}, output: {mean: 0.5, min: 7, max: 5}"):                                                      "traffic[0].parts[0].generated.output.max: 5 is less than min, which is 7\ntraffic[0].parts[0].generated.output.mean: it must be at least 1",
 		generated("rate: {constant: 1}, sample: {trace: {file: conv.csv}, from: 20s}"):                                             "traffic[0].parts[0].generated.sample: a sample needs requests",
-		"duration: 9s\ntraffic:\n- {workload: chat, parts: [{generated: {rate: {constant: 1}}, stretch: 1e-7, at: 1s}]}\n" + code:  "traffic[0].parts[0]: it would take more than a year of requests",
+		"duration: 9s\ntraffic:\n- {workload: chat, parts: [{generated: {rate: {constant: 1}, states: [{factor: 1, sojourn: 1ms}, {factor: 2, sojourn: 1ms}]}, stretch: 1e-5}]}\n" + code: "traffic[0].parts[0].generated.states: about 9e+08 changes of states so far are more than the 10000000 allowed",
+		"duration: 9s\ntraffic:\n- {workload: chat, parts: [{generated: {rate: {constant: 1}}, stretch: 1e-7, at: 1s}]}\n" + code:                                                         "traffic[0].parts[0]: it would take more than a year of requests",
 	} {
 		_, _, err := readTraffic(t, text, openTraffic)
 		var violations message.Violations

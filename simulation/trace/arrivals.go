@@ -21,6 +21,13 @@ const (
 	Weibull
 )
 
+// MinSCV and MaxSCV are the least and the largest SCV of a process other than Poisson. Beyond
+// them its variables are as good as constant, or almost all 0.
+const (
+	MinSCV = 1e-4
+	MaxSCV = 1e6
+)
+
 // Arrivals is a renewal process whose time runs at a rate: the integral of the rate between
 // one arrival and the next is a random variable of mean 1. It starts as if it had always
 // run, so that the number of arrivals in any time is the integral of the rate on the mean.
@@ -28,7 +35,7 @@ type Arrivals struct {
 	// Rate is the mean rate over time.
 	Rate Curve
 	// Process is the distribution of those variables, SCV their squared coefficient of
-	// variation, positive. A Poisson process has an SCV of 1.
+	// variation, from MinSCV to MaxSCV. It does not count for Poisson, where it is 1.
 	Process Process
 	SCV     float64
 	// States, if any, modulate the rate as a Markov process. With Poisson arrivals that is
@@ -47,8 +54,8 @@ func (a *Arrivals) check() error {
 	if a.Process < Poisson || a.Process > Weibull {
 		errs = append(errs, fmt.Errorf("trace: there is no process %d", a.Process))
 	}
-	if low, high := a.Process.scvs(); a.Process != Poisson && !(a.SCV >= low && a.SCV <= high) {
-		errs = append(errs, fmt.Errorf("trace: scv %g is not in [%g, %g]", a.SCV, low, high))
+	if a.Process != Poisson && !(a.SCV >= MinSCV && a.SCV <= MaxSCV) {
+		errs = append(errs, fmt.Errorf("trace: scv %g is not in [%g, %g]", a.SCV, MinSCV, MaxSCV))
 	}
 	var total float64
 	for i, s := range a.States {
@@ -65,10 +72,6 @@ func (a *Arrivals) check() error {
 	}
 	return errors.Join(errs...)
 }
-
-// scvs are the least and the largest SCV of a process. Beyond them its samples say little:
-// those of a gamma variable are almost constant or almost all 0.
-func (p Process) scvs() (low, high float64) { return 1e-4, 1e6 }
 
 // gaps draws the variables of mean 1.
 type gaps struct {

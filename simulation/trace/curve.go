@@ -134,20 +134,21 @@ func (c Curve) Integral(a, b float64) float64 {
 	return sum
 }
 
-// Pieces in which a product bends are at least so long, in seconds, and so many at most.
+// A product that bends is made of pieces of so many seconds, or of that share of its time
+// where it is longer, so that its size is bounded.
 const (
-	productStep   = 60
-	productPieces = 10_000
+	productStep  = 60
+	productShare = 1.0 / 2000
 )
 
 // Product multiplies curves, until before a finite time or the first of their ends. Where
-// two or more change at once, it is exact at the ends of pieces of a minute at most (more
-// where that would be over 10,000) and linear between.
+// two or more change at once, it is exact at the ends of pieces of a minute, or a 2,000th of
+// the time where that is longer, and linear between.
 func Product(until float64, curves ...Curve) Curve {
 	for _, c := range curves {
 		until = math.Min(until, c.End())
 	}
-	step := math.Max(productStep, until/productPieces)
+	step := math.Max(productStep, until*productShare)
 	breaks := productBreaks(until, curves)
 	product := Curve{make([]piece, 0, len(breaks))}
 	rest := make([][]piece, len(curves))
