@@ -124,7 +124,7 @@ func (c *Cluster) addWorkload(config *planner.Workload) error {
 		v := &variant{workload: w, index: j, config: &config.Variants[j], takes: w.entry}
 		v.machine, v.declared = machineOf(v.config)
 		var err error
-		if v.capacity, v.concurrency, err = sustained(v.machine, v.config.Role, config); err != nil {
+		if v.capacity, v.concurrency, err = sustained(v.config, config); err != nil {
 			return fmt.Errorf("simulation: fleet.workloads[%d].variants[%d]: %w", len(c.workloads), j, err)
 		}
 		if v.config.Role == optimizer.Decode {

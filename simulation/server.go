@@ -103,18 +103,21 @@ const (
 
 // sustained is what a replica sustains in the phase that it serves: a rate in requests/s, and
 // the requests that run then on the mean.
-func sustained(machine queueing.Replica, role optimizer.Phase, w *planner.Workload) (rate, running float64, err error) {
+func sustained(v *planner.Variant, w *planner.Workload) (rate, running float64, err error) {
+	if v.Replica == nil {
+		return float64(v.Capacity), 1, nil
+	}
 	shape, slo := w.Shape, w.SLO
 	if shape.OutputTokens < 1 {
 		shape.InputTokens, shape.OutputTokens = usualInput, usualOutput
 	}
-	switch role {
+	switch v.Role {
 	case optimizer.Prefill:
 		shape.OutputTokens, shape.OutputSCV, slo = 1, 0, queueing.SLO{}
 	case optimizer.Decode:
 		shape.PrefixHitRatio, slo = 1, queueing.SLO{}
 	}
-	station, err := queueing.NewStation(machine, shape)
+	station, err := queueing.NewStation(*v.Replica, shape)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -74,6 +74,23 @@ func TestRoutersShareByCapacity(t *testing.T) {
 	}
 }
 
+// A declared capacity counts as what a profile sustains.
+func TestRouterSharesByDeclaredCapacity(t *testing.T) {
+	fleet := chat(2, 1)
+	w := &fleet.Workloads[0]
+	w.SLO = queueing.SLO{}
+	declared := w.Variants[0]
+	declared.Name, declared.Replica, declared.Capacity = "declared", nil, 22
+	w.Variants = append(w.Variants, declared)
+	served := make([]int, 2)
+	c := newCluster(t, simulation.Config{
+		Fleet: fleet, Routing: simulation.CapacityWeighted, Requests: poisson(12, 50, 1000), Gateway: simulation.DefaultGateway(),
+		OnRequest: func(r simulation.Record) { served[r.Variant]++ },
+	})
+	run(t, c, nil, 1000)
+	assert.InDelta(t, 2.0/3, float64(served[0])/float64(served[0]+served[1]), 0.02)
+}
+
 // One replica for prompts and one that decodes are what replica.Disaggregated is.
 func TestPairIsDisaggregated(t *testing.T) {
 	fleet := chat(2, 1)

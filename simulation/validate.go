@@ -140,7 +140,7 @@ func (c *Config) validateVariant(w *planner.Workload, j int, path string, v *vio
 	machine, _ := machineOf(one)
 	if _, err := replica.New(machine); err != nil {
 		v.add("%s.profile: %w", path, err)
-	} else if _, _, err := sustained(machine, one.Role, w); err != nil {
+	} else if _, _, err := sustained(one, w); err != nil {
 		v.add("%s: %w", path, err)
 	}
 }
