@@ -15,8 +15,9 @@ type Change struct {
 
 // Expectation is the demand that a workload is planned for, in requests/s.
 type Expectation struct {
-	// Observed is the rate of arrivals now, at least.
-	Observed queueing.Rate
+	// Observed is the rate of arrivals now, at least, and Lasting what of it is no noise:
+	// requests that wait are there, whatever brought them.
+	Observed, Lasting queueing.Rate
 	// Point and Upper are expected when replicas asked for now could be ready.
 	Point, Upper queueing.Rate
 	// Queue is the number of requests that will wait by then, as far as queues are measured,

@@ -30,7 +30,7 @@ func anticipateDemand(c *cycle) error {
 // expect predicts the demand of a workload.
 func (c *cycle) expect(i int, s *seen) *Expectation {
 	w, control, next := &c.fleet.Workloads[i], &c.fleet.Control, c.next[i]
-	e := &Expectation{Observed: s.rate, Point: s.rate, Upper: s.rate}
+	e := &Expectation{Observed: s.rate, Lasting: s.rate, Point: s.rate, Upper: s.rate}
 	if s.asked {
 		e.Reason = s.reason
 		return e
@@ -41,6 +41,9 @@ func (c *cycle) expect(i int, s *seen) *Expectation {
 		next.Demand = control.Forecast.Observe(next.Demand, c.snapshot.Now, float64(s.rate), w.horizon(control))
 		if p := control.Forecast.Predict(next.Demand, c.snapshot.Now); p.Method != forecast.None {
 			e.Point, e.Upper, e.Reason = queueing.Rate(p.Point), queueing.Rate(p.Upper), p.Reason()
+			if s.waiting == 0 {
+				e.Lasting = min(s.rate, queueing.Rate(p.Now))
+			}
 		}
 	}
 	return e

@@ -97,7 +97,7 @@ func (c *cycle) permitWorkload(i int, wanted [][]int) permitted {
 		}
 	}
 	if wanted != nil {
-		pw.Overload = c.unmet(i, w.ready(), float64(s.rate)) > 0
+		pw.Overload = c.unmet(i, w.ready(), float64(c.expected[i].Lasting)) > 0
 		pw.Backlog = c.backlogged(i, pw.Variants)
 	}
 	if c.asked(i) {
