@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -100,4 +101,50 @@ func TestDocumentedExplanations(t *testing.T) {
 		assert.Contains(t, out.String(), `"leftOut"`, line)
 	}
 	assert.Equal(t, 2, commands)
+}
+
+// Every command on the page about simulations and in the help of its commands runs as it
+// stands there, but for a shorter time and with one seed, and so do the files there.
+func TestDocumentedSimulations(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "what-if.md"))
+	require.NoError(t, err)
+	example, err := os.ReadFile(filepath.Join("..", "..", "examples", "what-if.yaml"))
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	require.NoError(t, errors.Join(os.Mkdir("examples", 0o700), os.Mkdir("shards", 0o700)))
+	example = bytes.Replace(example, []byte("duration: 2h"), []byte("duration: 20m"), 1)
+	example = bytes.Replace(example, []byte("seeds: [1, 2, 3]"), []byte("seeds: [1]"), 1)
+	require.NoError(t, os.WriteFile(filepath.Join("examples", "what-if.yaml"), example, 0o600))
+	commands := 0
+	for line := range strings.Lines(string(page) + newSimulate().Example + "\n" + newCompare().Example) {
+		words := strings.Fields(line)
+		if len(words) < 2 || words[0] != "poolwright" {
+			continue
+		}
+		commands++
+		runDocumented(t, line, words[1:])
+	}
+	assert.Equal(t, 20, commands)
+	for _, file := range []string{"report.html", "result.json", "ledger.jsonl"} {
+		assert.FileExists(t, file)
+	}
+
+	blocks := strings.Split(string(page), "```yaml\n")
+	require.Len(t, blocks, 3)
+	simulation, _, _ := strings.Cut(blocks[1], "```")
+	autoscalers, _, _ := strings.Cut(blocks[2], "```")
+	require.NoError(t, os.WriteFile("documented.yaml", []byte(simulation+autoscalers), 0o600))
+	runDocumented(t, "the file", []string{"simulate", "-f", "documented.yaml"})
+}
+
+// runDocumented runs a command that may tell that an SLO is missed.
+func runDocumented(t *testing.T, line string, args []string) {
+	t.Helper()
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(&bytes.Buffer{})
+	root.SetErr(&bytes.Buffer{})
+	if err := root.ExecuteContext(t.Context()); err != nil {
+		require.ErrorIs(t, err, app.ErrMissed, line)
+	}
 }

@@ -114,7 +114,7 @@ func TestServeSimulates(t *testing.T) {
 	month := strings.Replace(string(example), "duration: 2h", "duration: 744h\nwindow: 1h", 1)
 	_, refused, code := simulateByREST(t, url, month)
 	assert.Equal(t, http.StatusBadRequest, code)
-	assert.Contains(t, refused, "more than the 1e+08 allowed here")
+	assert.Contains(t, refused, "more than the 100 million allowed here")
 
 	file := "traffic: [{workload: chat, parts: [{trace: {file: what-if.yaml}}]}]\n"
 	_, refused, code = simulateByREST(t, url, text[:strings.Index(text, "traffic:")]+file)

@@ -65,7 +65,7 @@ func (c *Config) check(s *message.Simulated, known *future) error {
 		}
 		if runs := len(s.Autoscalers) * len(s.Seeds); each*float64(runs) > c.MostRequests {
 			return message.Violations{{Path: "duration", Message: fmt.Sprintf(
-				"about %.3g requests in each of %d runs are more than the %.3g allowed here", each, runs, c.MostRequests)}}
+				"about %.3g million requests in each of %d runs are more than the %.3g million allowed here", each/1e6, runs, c.MostRequests/1e6)}}
 		}
 	}
 	if c.Ledger != nil {

@@ -102,7 +102,7 @@ func TestTooManyRequests(t *testing.T) {
 	var violations message.Violations
 	require.ErrorAs(t, err, &violations)
 	require.Equal(t, "duration", violations[0].Path)
-	assert.Contains(t, violations[0].Message, "about 3.6e+03 requests in each of 4 runs")
+	assert.Contains(t, violations[0].Message, "about 0.0036 million requests in each of 4 runs are more than the 0.014 million allowed here")
 	_, err = whatif.Run(t.Context(), small(t), whatif.Config{MostRequests: 15_000})
 	require.NoError(t, err)
 }
