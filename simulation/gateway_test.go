@@ -70,6 +70,42 @@ func TestRequestsTooLongForAnyReplicaFail(t *testing.T) {
 	assert.Equal(t, 1, records[1].Variant)
 }
 
+// What becomes of a request counts in the window in which it arrived, and its latencies in
+// that in which it ended.
+func TestWindowsWaitForTheirRequests(t *testing.T) {
+	c := newCluster(t, simulation.Config{
+		Fleet: chat(1, 0), Window: 10 * time.Second, Gateway: simulation.DefaultGateway(),
+		Requests: slices.Values([]trace.Request{{At: 1, Input: 10, Output: 10}, {At: 45, Input: 10, Output: 10}}),
+	})
+	var reported []int
+	asked := time.Duration(0)
+	windows := 0
+	require.NoError(t, c.Run(t.Context(), scaler{5 * time.Second, func(now time.Time) {
+		if asked = now.Sub(midnight); asked == 5*time.Second {
+			c.SetReplicas(0, 0, 1)
+		}
+		reported = append(reported, windows)
+	}}, midnight.Add(time.Minute), func(w simulation.Window) {
+		assert.Equal(t, windows, w.Index)
+		assert.Equal(t, midnight.Add(time.Duration(windows)*10*time.Second), w.Start)
+		of := w.Workloads[0]
+		arrived, attained, completed := 0, 0, 0
+		switch windows {
+		case 0:
+			arrived = 1
+		case 3:
+			completed = 1
+		case 4:
+			arrived, attained, completed = 1, 1, 1
+		}
+		assert.Equal(t, []int{arrived, attained, completed}, []int{of.Arrived, of.Attained, of.Completed}, "window %d", windows)
+		windows++
+	}))
+	assert.Equal(t, 6, windows)
+	// The replica serves from 35 s on. Windows end before the autoscaler looks.
+	assert.Equal(t, []int{0, 0, 0, 0, 0, 0, 0, 4, 4, 5, 5}, reported)
+}
+
 // All that have become ready at one moment share what is held.
 func TestHeldRequestsAreSpreadOverNewReplicas(t *testing.T) {
 	var requests []trace.Request

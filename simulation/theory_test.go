@@ -53,6 +53,30 @@ func TestLittlesLaw(t *testing.T) {
 	assert.InDelta(t, 90*2000, requests, 4*424, "within four standard deviations")
 }
 
+// A Poisson stream that is split at random is Poisson streams: eight replicas with eight
+// times the load are as one. To look at loads is better.
+func TestRandomlySplitRequestsMeetAReplicaAlone(t *testing.T) {
+	latencies := func(replicas int, routing simulation.Routing) (ttft, itl simulation.Sketch) {
+		const requests = 200_000
+		rate := 38 * float64(replicas)
+		c := newCluster(t, simulation.Config{
+			Fleet: chat(replicas, replicas), Routing: routing, Requests: poisson(13, rate, requests/rate), Window: time.Hour,
+		})
+		for _, w := range run(t, c, nil, 1+int(requests/rate)) {
+			ttft.Merge(&w.Workloads[0].TTFT)
+			itl.Merge(&w.Workloads[0].ITL)
+		}
+		return ttft, itl
+	}
+	oneTTFT, oneITL := latencies(1, simulation.LeastLoaded)
+	ttft, itl := latencies(8, simulation.CapacityWeighted)
+	assert.InEpsilon(t, oneTTFT.Mean(), ttft.Mean(), 0.02)
+	assert.InEpsilon(t, oneITL.Mean(), itl.Mean(), 0.02)
+	assert.InEpsilon(t, oneITL.Quantile(0.95), itl.Quantile(0.95), 0.05)
+	_, itl = latencies(8, simulation.LeastLoaded)
+	assert.Less(t, itl.Quantile(0.95), 0.95*oneITL.Quantile(0.95))
+}
+
 // Replicas with the same load each get the same share, of requests that come at random.
 func TestRoutersShareByCapacity(t *testing.T) {
 	for _, routing := range []simulation.Routing{simulation.LeastLoaded, simulation.CapacityWeighted} {
