@@ -48,6 +48,7 @@ func (f filter) decision(r controller.Remembered) *poolwrightv1.Decision {
 	d.Sequence, d.Failure = e.Sequence, e.Failure
 	if whole {
 		d.View = poolwrightv1.Decision_FULL
+		message.Observed(d.GetPlan(), r.Snapshot.Observations)
 	}
 	for i := range e.Dropped {
 		x := &e.Dropped[i]

@@ -100,7 +100,13 @@ func (s slow) Simulate(_ *poolwrightv1.Simulation, stream grpc.ServerStreamingSe
 func simulating(t *testing.T) (string, slow) {
 	t.Helper()
 	s := slow{end: make(chan struct{}), cancelled: make(chan struct{})}
-	services := server.Services{Optimizer: poolwrightv1.UnimplementedOptimizerServiceServer{}, Simulation: s}
+	return answering(t, server.Services{Simulation: s}), s
+}
+
+// answering serves the pages, and what the test says.
+func answering(t *testing.T, services server.Services) string {
+	t.Helper()
+	services.Optimizer = poolwrightv1.UnimplementedOptimizerServiceServer{}
 	srv, err := server.New(services, prometheus.NewRegistry())
 	require.NoError(t, err)
 	var listeners [2]net.Listener
@@ -115,7 +121,7 @@ func simulating(t *testing.T) (string, slow) {
 		cancel()
 		assert.NoError(t, <-done)
 	})
-	return "http://" + listeners[1].Addr().String(), s
+	return "http://" + listeners[1].Addr().String()
 }
 
 func TestSimulateSaysHowFarItIs(t *testing.T) {

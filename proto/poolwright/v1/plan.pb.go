@@ -1072,7 +1072,10 @@ type VariantPlan struct {
 	// Why the variant is used or not, in words.
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Replicas on their way to the plan; only in decisions of the loop.
-	Replicas      *VariantReplicas `protobuf:"bytes,7,opt,name=replicas,proto3" json:"replicas,omitempty"`
+	Replicas *VariantReplicas `protobuf:"bytes,7,opt,name=replicas,proto3" json:"replicas,omitempty"`
+	// What replicas were seen to do; only in decisions of the loop with FULL, absent where
+	// neither latency was observed.
+	Observed      *ObservedLatency `protobuf:"bytes,8,opt,name=observed,proto3" json:"observed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1156,6 +1159,78 @@ func (x *VariantPlan) GetReplicas() *VariantReplicas {
 	return nil
 }
 
+func (x *VariantPlan) GetObserved() *ObservedLatency {
+	if x != nil {
+		return x.Observed
+	}
+	return nil
+}
+
+// ObservedLatency is the latency of the replicas of a variant as it was observed: means over
+// replicas and a window of time that ended with the cycle.
+type ObservedLatency struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Length of the window.
+	Window *durationpb.Duration `protobuf:"bytes,1,opt,name=window,proto3" json:"window,omitempty"`
+	// Time to first token, the mean over requests; absent = not observed.
+	Ttft *durationpb.Duration `protobuf:"bytes,2,opt,name=ttft,proto3" json:"ttft,omitempty"`
+	// Inter-token latency, the mean over tokens; absent = not observed.
+	Itl           *durationpb.Duration `protobuf:"bytes,3,opt,name=itl,proto3" json:"itl,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ObservedLatency) Reset() {
+	*x = ObservedLatency{}
+	mi := &file_poolwright_v1_plan_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ObservedLatency) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ObservedLatency) ProtoMessage() {}
+
+func (x *ObservedLatency) ProtoReflect() protoreflect.Message {
+	mi := &file_poolwright_v1_plan_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ObservedLatency.ProtoReflect.Descriptor instead.
+func (*ObservedLatency) Descriptor() ([]byte, []int) {
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ObservedLatency) GetWindow() *durationpb.Duration {
+	if x != nil {
+		return x.Window
+	}
+	return nil
+}
+
+func (x *ObservedLatency) GetTtft() *durationpb.Duration {
+	if x != nil {
+		return x.Ttft
+	}
+	return nil
+}
+
+func (x *ObservedLatency) GetItl() *durationpb.Duration {
+	if x != nil {
+		return x.Itl
+	}
+	return nil
+}
+
 // VariantReplicas is how a number of replicas came about.
 type VariantReplicas struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1179,7 +1254,7 @@ type VariantReplicas struct {
 
 func (x *VariantReplicas) Reset() {
 	*x = VariantReplicas{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[11]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1191,7 +1266,7 @@ func (x *VariantReplicas) String() string {
 func (*VariantReplicas) ProtoMessage() {}
 
 func (x *VariantReplicas) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[11]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1204,7 +1279,7 @@ func (x *VariantReplicas) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VariantReplicas.ProtoReflect.Descriptor instead.
 func (*VariantReplicas) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{11}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *VariantReplicas) GetCurrent() int32 {
@@ -1279,7 +1354,7 @@ type Prediction struct {
 
 func (x *Prediction) Reset() {
 	*x = Prediction{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[12]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1291,7 +1366,7 @@ func (x *Prediction) String() string {
 func (*Prediction) ProtoMessage() {}
 
 func (x *Prediction) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[12]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1304,7 +1379,7 @@ func (x *Prediction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prediction.ProtoReflect.Descriptor instead.
 func (*Prediction) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{12}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Prediction) GetTtft() *LatencyPrediction {
@@ -1375,7 +1450,7 @@ type LatencyPrediction struct {
 
 func (x *LatencyPrediction) Reset() {
 	*x = LatencyPrediction{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[13]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1387,7 +1462,7 @@ func (x *LatencyPrediction) String() string {
 func (*LatencyPrediction) ProtoMessage() {}
 
 func (x *LatencyPrediction) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[13]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1400,7 +1475,7 @@ func (x *LatencyPrediction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LatencyPrediction.ProtoReflect.Descriptor instead.
 func (*LatencyPrediction) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{13}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LatencyPrediction) GetMean() *durationpb.Duration {
@@ -1457,7 +1532,7 @@ type PoolPlan struct {
 
 func (x *PoolPlan) Reset() {
 	*x = PoolPlan{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[14]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1469,7 +1544,7 @@ func (x *PoolPlan) String() string {
 func (*PoolPlan) ProtoMessage() {}
 
 func (x *PoolPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[14]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1482,7 +1557,7 @@ func (x *PoolPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoolPlan.ProtoReflect.Descriptor instead.
 func (*PoolPlan) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{14}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PoolPlan) GetName() string {
@@ -1539,7 +1614,7 @@ type QuotaPlan struct {
 
 func (x *QuotaPlan) Reset() {
 	*x = QuotaPlan{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[15]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1551,7 +1626,7 @@ func (x *QuotaPlan) String() string {
 func (*QuotaPlan) ProtoMessage() {}
 
 func (x *QuotaPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[15]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1564,7 +1639,7 @@ func (x *QuotaPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuotaPlan.ProtoReflect.Descriptor instead.
 func (*QuotaPlan) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{15}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *QuotaPlan) GetNamespace() string {
@@ -1613,7 +1688,7 @@ type Capacities struct {
 
 func (x *Capacities) Reset() {
 	*x = Capacities{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[16]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1625,7 +1700,7 @@ func (x *Capacities) String() string {
 func (*Capacities) ProtoMessage() {}
 
 func (x *Capacities) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[16]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1638,7 +1713,7 @@ func (x *Capacities) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Capacities.ProtoReflect.Descriptor instead.
 func (*Capacities) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{16}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Capacities) GetVariants() []*VariantCapacity {
@@ -1676,7 +1751,7 @@ type VariantCapacity struct {
 
 func (x *VariantCapacity) Reset() {
 	*x = VariantCapacity{}
-	mi := &file_poolwright_v1_plan_proto_msgTypes[17]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1688,7 +1763,7 @@ func (x *VariantCapacity) String() string {
 func (*VariantCapacity) ProtoMessage() {}
 
 func (x *VariantCapacity) ProtoReflect() protoreflect.Message {
-	mi := &file_poolwright_v1_plan_proto_msgTypes[17]
+	mi := &file_poolwright_v1_plan_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1701,7 +1776,7 @@ func (x *VariantCapacity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VariantCapacity.ProtoReflect.Descriptor instead.
 func (*VariantCapacity) Descriptor() ([]byte, []int) {
-	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{17}
+	return file_poolwright_v1_plan_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *VariantCapacity) GetWorkload() string {
@@ -1858,7 +1933,7 @@ const file_poolwright_v1_plan_proto_rawDesc = "" +
 	"\tupper_rps\x18\x03 \x01(\x01R\bupperRps\x12\x1f\n" +
 	"\vbacklog_rps\x18\x04 \x01(\x01R\n" +
 	"backlogRps\x12\x16\n" +
-	"\x06reason\x18\x05 \x01(\tR\x06reason\"\xa6\x02\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\"\xe2\x02\n" +
 	"\vVariantPlan\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12!\n" +
 	"\fcapacity_rps\x18\x02 \x01(\x01R\vcapacityRps\x12\x1d\n" +
@@ -1867,8 +1942,13 @@ const file_poolwright_v1_plan_proto_rawDesc = "" +
 	"\abinding\x18\x04 \x01(\tR\abinding\x128\n" +
 	"\x16marginal_price_per_rps\x18\x05 \x01(\x01H\x00R\x13marginalPricePerRps\x88\x01\x01\x12\x16\n" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12:\n" +
-	"\breplicas\x18\a \x01(\v2\x1e.poolwright.v1.VariantReplicasR\breplicasB\x19\n" +
-	"\x17_marginal_price_per_rps\"\x85\x02\n" +
+	"\breplicas\x18\a \x01(\v2\x1e.poolwright.v1.VariantReplicasR\breplicas\x12:\n" +
+	"\bobserved\x18\b \x01(\v2\x1e.poolwright.v1.ObservedLatencyR\bobservedB\x19\n" +
+	"\x17_marginal_price_per_rps\"\xa0\x01\n" +
+	"\x0fObservedLatency\x121\n" +
+	"\x06window\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x06window\x12-\n" +
+	"\x04ttft\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x04ttft\x12+\n" +
+	"\x03itl\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x03itl\"\x85\x02\n" +
 	"\x0fVariantReplicas\x12\x18\n" +
 	"\acurrent\x18\x01 \x01(\x05R\acurrent\x12\x1a\n" +
 	"\bstarting\x18\x02 \x01(\x05R\bstarting\x12\x16\n" +
@@ -1934,7 +2014,7 @@ func file_poolwright_v1_plan_proto_rawDescGZIP() []byte {
 }
 
 var file_poolwright_v1_plan_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_poolwright_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_poolwright_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_poolwright_v1_plan_proto_goTypes = []any{
 	(Plan_Proof)(0),             // 0: poolwright.v1.Plan.Proof
 	(Plan_Demand)(0),            // 1: poolwright.v1.Plan.Demand
@@ -1949,14 +2029,15 @@ var file_poolwright_v1_plan_proto_goTypes = []any{
 	(*Condition)(nil),           // 10: poolwright.v1.Condition
 	(*Expectation)(nil),         // 11: poolwright.v1.Expectation
 	(*VariantPlan)(nil),         // 12: poolwright.v1.VariantPlan
-	(*VariantReplicas)(nil),     // 13: poolwright.v1.VariantReplicas
-	(*Prediction)(nil),          // 14: poolwright.v1.Prediction
-	(*LatencyPrediction)(nil),   // 15: poolwright.v1.LatencyPrediction
-	(*PoolPlan)(nil),            // 16: poolwright.v1.PoolPlan
-	(*QuotaPlan)(nil),           // 17: poolwright.v1.QuotaPlan
-	(*Capacities)(nil),          // 18: poolwright.v1.Capacities
-	(*VariantCapacity)(nil),     // 19: poolwright.v1.VariantCapacity
-	(*durationpb.Duration)(nil), // 20: google.protobuf.Duration
+	(*ObservedLatency)(nil),     // 13: poolwright.v1.ObservedLatency
+	(*VariantReplicas)(nil),     // 14: poolwright.v1.VariantReplicas
+	(*Prediction)(nil),          // 15: poolwright.v1.Prediction
+	(*LatencyPrediction)(nil),   // 16: poolwright.v1.LatencyPrediction
+	(*PoolPlan)(nil),            // 17: poolwright.v1.PoolPlan
+	(*QuotaPlan)(nil),           // 18: poolwright.v1.QuotaPlan
+	(*Capacities)(nil),          // 19: poolwright.v1.Capacities
+	(*VariantCapacity)(nil),     // 20: poolwright.v1.VariantCapacity
+	(*durationpb.Duration)(nil), // 21: google.protobuf.Duration
 }
 var file_poolwright_v1_plan_proto_depIdxs = []int32{
 	0,  // 0: poolwright.v1.Plan.proof:type_name -> poolwright.v1.Plan.Proof
@@ -1964,32 +2045,36 @@ var file_poolwright_v1_plan_proto_depIdxs = []int32{
 	7,  // 2: poolwright.v1.Plan.levels:type_name -> poolwright.v1.PriorityLevel
 	8,  // 3: poolwright.v1.Plan.allocations:type_name -> poolwright.v1.Allocation
 	9,  // 4: poolwright.v1.Plan.workloads:type_name -> poolwright.v1.WorkloadPlan
-	16, // 5: poolwright.v1.Plan.pools:type_name -> poolwright.v1.PoolPlan
-	17, // 6: poolwright.v1.Plan.quotas:type_name -> poolwright.v1.QuotaPlan
+	17, // 5: poolwright.v1.Plan.pools:type_name -> poolwright.v1.PoolPlan
+	18, // 6: poolwright.v1.Plan.quotas:type_name -> poolwright.v1.QuotaPlan
 	3,  // 7: poolwright.v1.Plan.robustness:type_name -> poolwright.v1.RobustnessPlan
 	4,  // 8: poolwright.v1.RobustnessPlan.exposure:type_name -> poolwright.v1.Exposure
 	4,  // 9: poolwright.v1.RobustnessPlan.point_exposure:type_name -> poolwright.v1.Exposure
 	5,  // 10: poolwright.v1.RobustnessPlan.scenarios:type_name -> poolwright.v1.ScenarioPlan
 	6,  // 11: poolwright.v1.ScenarioPlan.shortages:type_name -> poolwright.v1.ScenarioShortage
-	14, // 12: poolwright.v1.WorkloadPlan.predicted:type_name -> poolwright.v1.Prediction
+	15, // 12: poolwright.v1.WorkloadPlan.predicted:type_name -> poolwright.v1.Prediction
 	12, // 13: poolwright.v1.WorkloadPlan.variants:type_name -> poolwright.v1.VariantPlan
 	10, // 14: poolwright.v1.WorkloadPlan.conditions:type_name -> poolwright.v1.Condition
 	11, // 15: poolwright.v1.WorkloadPlan.expected:type_name -> poolwright.v1.Expectation
-	13, // 16: poolwright.v1.VariantPlan.replicas:type_name -> poolwright.v1.VariantReplicas
-	15, // 17: poolwright.v1.Prediction.ttft:type_name -> poolwright.v1.LatencyPrediction
-	15, // 18: poolwright.v1.Prediction.itl:type_name -> poolwright.v1.LatencyPrediction
-	15, // 19: poolwright.v1.Prediction.e2e:type_name -> poolwright.v1.LatencyPrediction
-	20, // 20: poolwright.v1.LatencyPrediction.mean:type_name -> google.protobuf.Duration
-	20, // 21: poolwright.v1.LatencyPrediction.p50:type_name -> google.protobuf.Duration
-	20, // 22: poolwright.v1.LatencyPrediction.p90:type_name -> google.protobuf.Duration
-	20, // 23: poolwright.v1.LatencyPrediction.p95:type_name -> google.protobuf.Duration
-	20, // 24: poolwright.v1.LatencyPrediction.p99:type_name -> google.protobuf.Duration
-	19, // 25: poolwright.v1.Capacities.variants:type_name -> poolwright.v1.VariantCapacity
-	26, // [26:26] is the sub-list for method output_type
-	26, // [26:26] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	14, // 16: poolwright.v1.VariantPlan.replicas:type_name -> poolwright.v1.VariantReplicas
+	13, // 17: poolwright.v1.VariantPlan.observed:type_name -> poolwright.v1.ObservedLatency
+	21, // 18: poolwright.v1.ObservedLatency.window:type_name -> google.protobuf.Duration
+	21, // 19: poolwright.v1.ObservedLatency.ttft:type_name -> google.protobuf.Duration
+	21, // 20: poolwright.v1.ObservedLatency.itl:type_name -> google.protobuf.Duration
+	16, // 21: poolwright.v1.Prediction.ttft:type_name -> poolwright.v1.LatencyPrediction
+	16, // 22: poolwright.v1.Prediction.itl:type_name -> poolwright.v1.LatencyPrediction
+	16, // 23: poolwright.v1.Prediction.e2e:type_name -> poolwright.v1.LatencyPrediction
+	21, // 24: poolwright.v1.LatencyPrediction.mean:type_name -> google.protobuf.Duration
+	21, // 25: poolwright.v1.LatencyPrediction.p50:type_name -> google.protobuf.Duration
+	21, // 26: poolwright.v1.LatencyPrediction.p90:type_name -> google.protobuf.Duration
+	21, // 27: poolwright.v1.LatencyPrediction.p95:type_name -> google.protobuf.Duration
+	21, // 28: poolwright.v1.LatencyPrediction.p99:type_name -> google.protobuf.Duration
+	20, // 29: poolwright.v1.Capacities.variants:type_name -> poolwright.v1.VariantCapacity
+	30, // [30:30] is the sub-list for method output_type
+	30, // [30:30] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_plan_proto_init() }
@@ -2001,16 +2086,16 @@ func file_poolwright_v1_plan_proto_init() {
 	file_poolwright_v1_plan_proto_msgTypes[2].OneofWrappers = []any{}
 	file_poolwright_v1_plan_proto_msgTypes[3].OneofWrappers = []any{}
 	file_poolwright_v1_plan_proto_msgTypes[10].OneofWrappers = []any{}
-	file_poolwright_v1_plan_proto_msgTypes[11].OneofWrappers = []any{}
-	file_poolwright_v1_plan_proto_msgTypes[14].OneofWrappers = []any{}
-	file_poolwright_v1_plan_proto_msgTypes[17].OneofWrappers = []any{}
+	file_poolwright_v1_plan_proto_msgTypes[12].OneofWrappers = []any{}
+	file_poolwright_v1_plan_proto_msgTypes[15].OneofWrappers = []any{}
+	file_poolwright_v1_plan_proto_msgTypes[18].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_poolwright_v1_plan_proto_rawDesc), len(file_poolwright_v1_plan_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
