@@ -104,14 +104,15 @@ func (c *Cluster) metrics(v *variant, names []string) []planner.MetricValues {
 	return all
 }
 
-// podMetric is how a metric of vLLM follows from the status of a replica.
+// podMetric is how a gauge of vLLM, SGLang, TensorRT-LLM or llama.cpp follows from the status
+// of a replica.
 func podMetric(name string) (func(*ReplicaStatus) float64, bool) {
 	switch name {
-	case "vllm:num_requests_running":
+	case "vllm:num_requests_running", "sglang:num_running_reqs", "trtllm_num_requests_running", "llamacpp:requests_processing":
 		return func(s *ReplicaStatus) float64 { return float64(s.Running) }, true
-	case "vllm:num_requests_waiting":
+	case "vllm:num_requests_waiting", "sglang:num_queue_reqs", "trtllm_num_requests_waiting", "llamacpp:requests_deferred":
 		return func(s *ReplicaStatus) float64 { return float64(s.Waiting) }, true
-	case "vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc":
+	case "vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "sglang:token_usage":
 		return func(s *ReplicaStatus) float64 { return s.KVUsage }, true
 	}
 	return nil, false
