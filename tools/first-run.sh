@@ -39,11 +39,11 @@ grep -q 'REST .*http' "$out/serve"
 curl --silent --show-error --fail "$(awk '$1 == "page" { print $2 }' "$out/serve")" | grep -q '<title>Fleet'
 grep -q ' → ' "$out/serve"
 
-# What the page about the loop tells people to type.
-grep '^curl ' docs/api.md | sed "s#localhost:8080#$http#; s#^curl#curl --fail-with-body#" > "$out/commands"
+# What the pages about the loop and about simulations tell people to type.
+grep -h '^curl ' docs/api.md docs/what-if.md | sed "s#localhost:8080#$http#; s#^curl#curl --fail-with-body#" > "$out/commands"
 while read -r command; do
   if ! bash -c "$command" < /dev/null > "$out/answer" || [[ ! -s $out/answer ]]; then
-    echo "first-run: docs/api.md: $command" >&2
+    echo "first-run: docs: $command" >&2
     cat "$out/answer" >&2
     exit 1
   fi

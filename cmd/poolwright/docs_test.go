@@ -103,11 +103,15 @@ func TestDocumentedExplanations(t *testing.T) {
 	assert.Equal(t, 2, commands)
 }
 
-// Every command on the page about simulations and in the help of its commands runs as it
+// Every command about simulations in the README, on their page and in the help runs as it
 // stands there, but for a shorter time and with one seed, and so do the files there.
 func TestDocumentedSimulations(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "what-if.md"))
 	require.NoError(t, err)
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	require.NoError(t, err)
+	_, readme, _ = bytes.Cut(readme, []byte("## Ask what if"))
+	readme, _, _ = bytes.Cut(readme, []byte("\n## "))
 	example, err := os.ReadFile(filepath.Join("..", "..", "examples", "what-if.yaml"))
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
@@ -116,15 +120,16 @@ func TestDocumentedSimulations(t *testing.T) {
 	example = bytes.Replace(example, []byte("seeds: [1, 2, 3]"), []byte("seeds: [1]"), 1)
 	require.NoError(t, os.WriteFile(filepath.Join("examples", "what-if.yaml"), example, 0o600))
 	commands := 0
-	for line := range strings.Lines(string(page) + newSimulate().Example + "\n" + newCompare().Example) {
+	for line := range strings.Lines(string(readme) + string(page) + newSimulate().Example + "\n" + newCompare().Example) {
+		line, _, _ = strings.Cut(line, " #")
 		words := strings.Fields(line)
-		if len(words) < 2 || words[0] != "poolwright" {
+		if len(words) < 2 || strings.TrimPrefix(words[0], "bin/") != "poolwright" {
 			continue
 		}
 		commands++
 		runDocumented(t, line, words[1:])
 	}
-	assert.Equal(t, 20, commands)
+	assert.Equal(t, 23, commands)
 	for _, file := range []string{"report.html", "result.json", "ledger.jsonl"} {
 		assert.FileExists(t, file)
 	}
