@@ -67,7 +67,7 @@ func run(ctx context.Context, o options, out, log io.Writer) error {
 			}
 		}
 		fmt.Fprintf(log, "%s %s\n", time.Since(began).Round(time.Second), s.name) //nolint:errcheck // only progress
-		if err := s.run(ctx, o, &p); err != nil {
+		if err := s.run(ctx, o, &p, out); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}

@@ -127,10 +127,6 @@ func (p *page) text() string {
 	var b strings.Builder
 	judged := p.judged()
 	b.WriteString(judged.Text())
-	for _, d := range p.days {
-		t := d.table()
-		b.WriteString(t.Text())
-	}
 	if len(p.transients) > 0 {
 		t := p.transientTable()
 		b.WriteString(t.Text())

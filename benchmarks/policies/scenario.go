@@ -58,8 +58,8 @@ func (s *scenario) read(open message.Opener) (*poolwrightv1.Simulation, error) {
 	return sources.ReadSimulation(data, open)
 }
 
-// run adds what becomes of the scenario to a page.
-func (s *scenario) run(ctx context.Context, o options, p *page) error {
+// run adds what becomes of the scenario to a page, and shows what takes long at once.
+func (s *scenario) run(ctx context.Context, o options, p *page, out io.Writer) error {
 	open := message.Opener(func(name string) (io.ReadCloser, error) {
 		return os.Open(filepath.Join(o.data, name)) //nolint:gosec // a file of the folder that was asked for
 	})
@@ -74,7 +74,9 @@ func (s *scenario) run(ctx context.Context, o options, p *page) error {
 		}
 		d.name = s.name
 		p.days = append(p.days, d)
-		return nil
+		t := d.table()
+		_, err = io.WriteString(out, t.Text())
+		return err
 	}
 	for _, startup := range s.startups {
 		varied, err := withStartup(m, startup)
