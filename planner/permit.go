@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -50,6 +51,8 @@ func (c *cycle) permit() (outside bool) {
 type permitted struct {
 	variants []policy.Permission
 	total    policy.Permission
+	// most is up to which numbers variants may grow that were not wanted to; nil = any.
+	most []int
 	// slow: more is wanted of a variant than is permitted.
 	slow bool
 	// ignored: other things were more important than the least that is permitted.
@@ -107,7 +110,7 @@ func (c *cycle) permitWorkload(i int, wanted [][]int) permitted {
 	if chosen := c.policy(w); chosen.Native != nil {
 		p.variants, p.total, next.Policy = chosen.Native.Permit(c.watched(next, chosen.Native.Window(pw.Comeback)), c.snapshot.Now, &pw)
 	} else {
-		p.variants = c.permitEach(next, chosen, &pw)
+		p.variants, p.most = c.permitEach(i, chosen, &pw)
 		p.total, next.Policy = c.permitZero(w, next, &pw)
 	}
 	for j := range w.Variants {
@@ -169,9 +172,13 @@ func (c *cycle) watched(next *WorkloadMemory, window time.Duration) policy.Histo
 	return next.Policy.Resume(c.snapshot.Now)
 }
 
-// permitEach asks a policy that looks at every variant by itself.
-func (c *cycle) permitEach(next *WorkloadMemory, chosen Policy, w *policy.Workload) []policy.Permission {
-	permissions, memories := make([]policy.Permission, len(w.Variants)), make([]VariantMemory, len(w.Variants))
+// permitEach asks a policy that looks at every variant by itself: what it permits towards what
+// is wanted, and up to which number it would let each variant grow that were to serve all by
+// itself.
+func (c *cycle) permitEach(i int, chosen Policy, w *policy.Workload) (permissions []policy.Permission, most []int) {
+	next := c.next[i]
+	permissions, most = make([]policy.Permission, len(w.Variants)), make([]int, len(w.Variants))
+	memories := make([]VariantMemory, len(w.Variants))
 	for j := range w.Variants {
 		v, m := &w.Variants[j], &memories[j]
 		if last := next.variant(j, v.Name); last != nil {
@@ -179,10 +186,14 @@ func (c *cycle) permitEach(next *WorkloadMemory, chosen Policy, w *policy.Worklo
 		}
 		m.Name = v.Name
 		chosen.scaled(m, next.At, v.Current)
+		if served := c.sizes[i][j].Served; served > 0 {
+			alone := math.Ceil(float64(c.fleet.Workloads[i].ArrivalRate / served))
+			most[j] = chosen.most(*m, c.snapshot.Now, v.Current, int(alone))
+		}
 		permissions[j] = chosen.permit(m, c.snapshot.Now, w, v)
 	}
 	next.Variants = memories
-	return permissions
+	return permissions, most
 }
 
 // unknown tells whether nothing says what a replica sustains.
@@ -273,6 +284,9 @@ func (p *permitted) bound(w *optimizer.Workload) {
 		v, allowed := &variants[j], p.variants[j]
 		if p.ignored {
 			allowed.Min = 0
+			if p.most != nil {
+				allowed.Max = max(allowed.Max, p.most[j])
+			}
 		}
 		limit(v, &allowed)
 		least += v.MinReplicas

@@ -147,6 +147,13 @@ func (p Policy) permit(m *VariantMemory, now time.Time, w *policy.Workload, v *p
 	return permission
 }
 
+// most is the number of replicas up to which a policy would let a variant grow now if so many
+// were wanted.
+func (p Policy) most(m VariantMemory, now time.Time, current, wanted int) int {
+	n, _ := p.follow(&m, now, current, wanted)
+	return max(current, n)
+}
+
 // follow returns the replicas that a policy would scale to, and why not to those wanted.
 func (p Policy) follow(m *VariantMemory, now time.Time, current, wanted int) (goal int, why because) {
 	switch {

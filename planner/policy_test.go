@@ -214,3 +214,22 @@ func TestZeroGraceOfAWorkload(t *testing.T) {
 	_, _, err := planner.New(lp.Simplex()).Plan(planner.Snapshot{Fleet: f}, planner.Memory{}, nil)
 	require.ErrorContains(t, err, "planner: workloads[0].zeroGrace: -1ns < 0")
 }
+
+// What the cheapest plan does not want of a variant is wanted when another workload keeps the
+// devices of that plan: as far as its own policy would let it grow.
+func TestVariantThatWasNotWantedMayGrow(t *testing.T) {
+	f := twoPools(0, declared("h100", 0, 10), declared("a100", 1, 9))
+	f.Pools[0].Capacity.Value = 3
+	code := f.Workloads[0]
+	code.Name, code.Variants = "code", []planner.Variant{declared("h100", 0, 10), declared("a100", 1, 4)}
+	limits := kthena.DefaultConfig()
+	limits.Panic = kthena.Panic{}
+	limits.ScaleUp = kthena.Stable{Instances: 3, Period: time.Minute, Select: kthena.Or}
+	code.Policy = planner.Policy{Kthena: &limits}
+	f.Workloads = append(f.Workloads, code)
+	l := newLoop(t, f)
+	l.variant("prod/chat", "h100").CurrentReplicas = 3
+	l.variant("prod/code", "a100").CurrentReplicas = 1
+	d := l.cycle(waits(27, 0), planner.Observation{Workload: "prod/code", ArrivalRate: rate(28)})
+	assert.Equal(t, []string{"a100 1→4"}, changes(&d))
+}
