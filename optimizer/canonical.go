@@ -116,21 +116,22 @@ func (w *Workload) sortShapes(from *Workload, variants []int) {
 	}
 }
 
-// restore maps replicas back to the order of the original problem.
-func (c *canonical) restore(replicas [][][]int) [][][]int {
-	out := make([][][]int, len(replicas))
+// restore returns replicas by canonical item in the order of the original problem.
+func (c *canonical) restore(items []int32) [][][]int {
+	out := make([][][]int, len(c.workloads))
 	var (
 		variants slab[[]int]
-		all      slab[int]
+		counts   slab[int]
 	)
 	for i, from := range c.workloads {
-		out[from] = variants.take(len(replicas[i]))
+		out[from] = variants.take(len(c.variants[i]))
 		for j, variant := range c.variants[i] {
-			counts := all.take(len(replicas[i][j]))
-			for k, place := range c.placements[i][j] {
-				counts[place] = replicas[i][j][k]
+			places := c.placements[i][j]
+			out[from][variant] = counts.take(len(places))
+			for k, place := range places {
+				out[from][variant][place] = int(items[k])
 			}
-			out[from][variant] = counts
+			items = items[len(places):]
 		}
 	}
 	return out

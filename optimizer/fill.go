@@ -38,10 +38,11 @@ func fill(p *Problem, from *plan) *plan {
 		}
 		f.plan.unmet[i] = math.NaN()
 	}
-	order := p.serviceOrder()
 	if from != nil {
 		f.adopt(from)
-	} else {
+	}
+	order := f.serviceOrder()
+	if from == nil {
 		for _, i := range order {
 			f.addMinimums(i)
 		}
@@ -52,11 +53,15 @@ func fill(p *Problem, from *plan) *plan {
 	return f.plan
 }
 
-// serviceOrder is that in which unmet demand matters: by priority, then by penalty.
-func (p *Problem) serviceOrder() []int {
-	order := make([]int, len(p.Workloads))
-	for i := range order {
-		order[i] = i
+// serviceOrder lists the workloads that may have unmet demand in the order in which it matters: by
+// priority, then by penalty.
+func (f *filler) serviceOrder() []int {
+	p := f.problem
+	var order []int
+	for i, unmet := range f.plan.unmet {
+		if unmet != 0 {
+			order = append(order, i)
+		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := &p.Workloads[a], &p.Workloads[b]

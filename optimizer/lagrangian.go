@@ -77,6 +77,12 @@ func (e *effort) share(half bool) *effort {
 	return &part
 }
 
+// limit takes away what is beyond a limit.
+func (e *effort) limit(most int) {
+	e.left = min(e.left, most)
+	e.given = e.left
+}
+
 // settle takes what a stage has spent of its share.
 func (e *effort) settle(part *effort) { e.left -= part.given - part.left }
 
@@ -104,6 +110,9 @@ func (s *stopper) asked() bool {
 
 func (s *stopper) stopped() bool { return s != nil && s.fired.Load() }
 
+// firstMet is the number of configurations that most workloads meet in a solve from an earlier plan.
+const firstMet = 2
+
 func newLagrangian(p *program, budget *effort) *lagrangian {
 	l := &lagrangian{program: p, budget: budget}
 	l.columns = make([][]column, len(p.workloads))
@@ -113,9 +122,15 @@ func newLagrangian(p *program, budget *effort) *lagrangian {
 	l.narrowed = make([]int32, len(p.workloads))
 	l.lo = make([]int32, p.items)
 	l.hi = make([]int32, p.items)
+	var (
+		columns slab[column]
+		hashes  slab[uint64]
+		values  slab[float64]
+	)
 	for i := range p.workloads {
 		w := &p.workloads[i]
-		l.known[i].rows = w.rows
+		l.columns[i], l.hashes[i] = columns.take(firstMet)[:0], hashes.take(firstMet)[:0]
+		l.known[i] = knownColumns{rows: w.rows, values: values.take(firstMet * (1 + len(w.rows)))[:0]}
 		item := w.firstItem
 		for j := range w.variants {
 			useful := w.useful(&w.variants[j])

@@ -112,8 +112,12 @@ type stage struct {
 	// settled has the unmet demand of the priorities before; all further ones are
 	// free. In the money stage all priorities are settled.
 	settled map[int]float64
-	// hasty: what the root gives will do.
-	hasty bool
+	// worth has prices of unmet demand by priority in a weighed stage, and weighed is what its gap is
+	// relative to; nil and 0: prices in a fixed ratio, and the objective.
+	worth   map[int]float64
+	weighed float64
+	// hasty: what the root gives will do; bounding: its bound alone.
+	hasty, bounding bool
 }
 
 type stageKind int
@@ -130,8 +134,11 @@ const (
 // unit is what gaps of the stage are relative to: the demand of the priority. It is
 // 0 where they are relative to the objective itself.
 func (s *stage) unit(p *Problem) float64 {
-	if s.kind == shortfallStage {
+	switch s.kind {
+	case shortfallStage:
 		return 1
+	case weighedStage:
+		return s.weighed
 	}
 	total := 0.0
 	for i := range p.Workloads {
@@ -147,7 +154,9 @@ func newProgram(p *Problem, packings []packing, s stage) *program {
 	b := &programBuilder{problem: p, stage: s, program: &program{}, packings: packings, unmetRows: map[int]int32{}, quotasOf: map[string][]int{}}
 	b.addRows()
 	if s.kind == weighedStage {
-		b.weights = weights(p)
+		if b.weights = s.worth; b.weights == nil {
+			b.weights = weights(p)
+		}
 	}
 	b.program.workloads = make([]workload, len(p.Workloads))
 	for i := range p.Workloads {

@@ -9,7 +9,12 @@ import (
 
 // routed says whether the traffic of a workload is routed by shape or phase.
 func (w *Workload) routed() bool {
-	return len(w.Shapes) > 0 || slices.ContainsFunc(w.Variants, func(v Variant) bool { return v.Phase != Whole })
+	for j := range w.Variants {
+		if w.Variants[j].Phase != Whole {
+			return true
+		}
+	}
+	return len(w.Shapes) > 0
 }
 
 // route is what given replicas of a workload with shapes or phases leave unserved, in

@@ -98,7 +98,7 @@ func (s *solver) stages() {
 // level on that was not proven so.
 func (s *solver) settleLevels(settled stage, priorities []int) {
 	proven := 0
-	if large := len(s.canonical.Workloads) > s.options.limits.rows; large {
+	if s.large() {
 		if proven = s.settleEach(settled, priorities, true); proven < len(priorities) {
 			s.minimizeCost(settled, true)
 		}
@@ -135,21 +135,8 @@ func (s *solver) minimizeCost(settled stage, hasty bool) {
 	}
 }
 
-// weigh makes a plan for all priorities at once, for those that settle one after the other to begin
-// with, and for the case that there is no time for them.
-func (s *solver) weigh(at stage, priorities []int) {
-	before := s.plan
-	at.kind = weighedStage
-	s.run(at, false)
-	for _, priority := range priorities {
-		if was, is := s.unmet(before, priority), s.unmet(s.plan, priority); was != is {
-			if was < is {
-				s.plan = before
-			}
-			return
-		}
-	}
-}
+// large says whether there are more workloads than a linear program with a row for each is made of.
+func (s *solver) large() bool { return len(s.canonical.Workloads) > s.options.limits.rows }
 
 // unmet is the demand of a priority that a plan leaves.
 func (s *solver) unmet(p *plan, priority int) float64 {
@@ -164,11 +151,21 @@ func (s *solver) unmet(p *plan, priority int) float64 {
 
 // shortfall is the number of replicas that the plan so far lacks of declared minimums.
 func (s *solver) shortfall() int {
-	total := 0
-	for i, replicas := range s.replicas() {
-		total += s.canonical.Workloads[i].shortfall(totals(replicas))
+	missing, items := 0, s.plan.replicas
+	var counts []int
+	for i := range s.canonical.Workloads {
+		w := &s.canonical.Workloads[i]
+		counts = resize(counts, len(w.Variants))
+		for j := range w.Variants {
+			counts[j] = 0
+			for range w.Variants[j].Placements {
+				counts[j] += int(items[0])
+				items = items[1:]
+			}
+		}
+		missing += w.shortfall(counts)
 	}
-	return total
+	return missing
 }
 
 // settles says whether the plan so far keeps to what is settled.
@@ -255,10 +252,14 @@ func gapOf(objective, bound float64) float64 {
 func (s *solver) run(at stage, tentative bool) {
 	before := s.last
 	s.last.program = newProgram(&s.canonical.Problem, s.packings, at)
-	budget := s.budget.share(at.kind != moneyStage || tentative || at.hasty)
+	budget := s.budget.share(at.kind != moneyStage || tentative || at.hasty || at.bounding)
+	if at.worth != nil {
+		budget.limit(weighEffort * len(s.canonical.Workloads))
+	}
 	l := newLagrangian(s.last.program, budget)
 	t := newTree(l, s.options)
-	t.hasty = at.kind == weighedStage || at.hasty
+	t.hasty = at.kind == weighedStage || at.hasty || at.bounding
+	t.bounding = at.bounding
 	t.unit, t.whole = at.unit(&s.canonical.Problem), at.kind == shortfallStage
 	if before.program != nil {
 		t.start = s.last.program.carryOver(before)
@@ -270,14 +271,14 @@ func (s *solver) run(at stage, tentative bool) {
 		t.warm = s.warmStart()
 	}
 	s.last.result = t.solve(tentative)
-	if at.kind == moneyStage && t.best != nil && t.rootPrices != nil && !budget.exhausted() {
+	if at.kind == moneyStage && !at.bounding && t.best != nil && t.rootPrices != nil && !budget.exhausted() {
 		s.last.prices = t.shadowPrices()
 	}
 	s.budget.settle(budget)
-	if at.kind == moneyStage && (s.money.program == nil || s.last.bound >= s.money.bound) {
+	if at.kind == moneyStage && !at.bounding && (s.money.program == nil || s.last.bound >= s.money.bound) {
 		s.money = s.last
 	}
-	if s.last.best != nil {
+	if s.last.best != nil && !at.bounding {
 		s.keep(l.plan(s.last.best))
 	}
 }
@@ -384,7 +385,7 @@ const shadowPasses = 100
 
 // solution reports the plan in the terms of the original problem.
 func (s *solver) solution(p *Problem) (*Solution, error) {
-	replicas := s.canonical.restore(s.replicas())
+	replicas := s.canonical.restore(s.plan.replicas)
 	out, err := p.Assess(replicas)
 	if err != nil {
 		return nil, fmt.Errorf("optimizer: own plan: %w", err)
@@ -420,28 +421,6 @@ func (s *Solution) proof(wanted float64) Proof {
 		return Feasible
 	}
 	return Optimal
-}
-
-// replicas are those of the plan in canonical order.
-func (s *solver) replicas() [][][]int {
-	out := make([][][]int, len(s.canonical.Workloads))
-	var (
-		variants slab[[]int]
-		counts   slab[int]
-	)
-	item := 0
-	for i := range out {
-		w := &s.canonical.Workloads[i]
-		out[i] = variants.take(len(w.Variants))
-		for j := range w.Variants {
-			out[i][j] = counts.take(len(w.Variants[j].Placements))
-			for k := range out[i][j] {
-				out[i][j][k] = int(s.plan.replicas[item])
-				item++
-			}
-		}
-	}
-	return out
 }
 
 // addPrices puts the multipliers at the root to what they price.

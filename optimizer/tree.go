@@ -12,14 +12,15 @@ import (
 // tree solves a program by branch and bound: the bound of a node is the maximum of
 // the Lagrangian within the node's bounds on replicas, warm from its parent.
 type tree struct {
-	l      *lagrangian
-	bundle bundle
-	gap    float64
-	unit   float64 // what the gap is relative to; 0: the objective
-	whole  bool    // costs are whole numbers
-	hasty  bool    // the plans found at the root will do
-	engine lp.Engine
-	limits *limits
+	l        *lagrangian
+	bundle   bundle
+	gap      float64
+	unit     float64 // what the gap is relative to; 0: the objective
+	whole    bool    // costs are whole numbers
+	hasty    bool    // the plans found at the root will do
+	bounding bool    // the bound of the root will do
+	engine   lp.Engine
+	limits   *limits
 	// master bounds the nodes where there are few rows; nil elsewhere.
 	master *master
 
@@ -178,6 +179,10 @@ func (t *tree) root() bool {
 	if outcome == infeasible {
 		t.floor = math.Inf(1)
 		return false
+	}
+	if t.bounding {
+		t.push(nil)
+		return true
 	}
 	t.ensurePlan()
 	if t.small() {

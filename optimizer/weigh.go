@@ -1,0 +1,88 @@
+package optimizer
+
+import (
+	"maps"
+	"math"
+)
+
+// weigh makes a plan for all priorities at once, for those that settle one after the other to begin
+// with, and for the case that there is no time for them. What the plan so far serves entirely, of the
+// priorities from the first on, stays served.
+func (s *solver) weigh(at stage, priorities []int) {
+	before := s.plan
+	at.settled = maps.Clone(at.settled)
+	for _, priority := range priorities {
+		if s.unmet(before, priority) > 0 {
+			break
+		}
+		at.settled[priority] = 0
+	}
+	if s.large() {
+		at = s.priceUnmet(at, priorities)
+	}
+	at.kind = weighedStage
+	s.run(at, false)
+	for _, priority := range priorities {
+		if was, is := s.unmet(before, priority), s.unmet(s.plan, priority); was != is {
+			if was < is {
+				s.plan = before
+			}
+			return
+		}
+	}
+}
+
+// priceUnmet is the stage at with prices of unmet demand at which a plan of least cost is about as good as
+// can be for each priority: the multipliers of limits on the unmet demand of each that are
+// somewhat above its bound, given the limits of those before. A plan that is the very best for one
+// priority would leave next to nothing to choose from for those after it. Where the plan so far is
+// within the limits, it is they.
+func (s *solver) priceUnmet(at stage, priorities []int) stage {
+	limited := at
+	limited.settled, limited.bounding = maps.Clone(at.settled), true
+	units, known := map[int]float64{}, true
+	for _, priority := range priorities {
+		if _, served := at.settled[priority]; served {
+			continue
+		}
+		limited.kind, limited.priority = unmetStage, priority
+		s.run(limited, false)
+		if math.IsInf(s.last.bound, 1) {
+			return at
+		}
+		if len(units) == 0 {
+			s.bounds[priority] = proven(s.last.bound)
+		}
+		units[priority] = limited.unit(&s.canonical.Problem)
+		limit := s.last.bound + sparedGap*max(s.options.searchGap(), leastSpared)*units[priority]
+		if unmet := s.unmet(s.plan, priority); known && unmet <= limit {
+			limit, at.settled[priority] = unmet, unmet
+		} else {
+			known = false
+		}
+		limited.settled[priority] = limit
+	}
+	limited.kind, limited.priority = moneyStage, 0
+	s.run(limited, false)
+	if math.IsInf(s.last.bound, 1) {
+		return at
+	}
+	at.worth, at.weighed = map[int]float64{}, sparedGap*s.last.bound
+	for r, row := range s.last.program.rows {
+		if row.kind == unmetRow {
+			at.worth[row.index] = max(leastWorth, s.last.prices[r])
+			at.weighed = min(at.weighed, sparedGap*at.worth[row.index]*units[row.index])
+		}
+	}
+	return at
+}
+
+// sparedGap is the share of the gap of a priority that is left to those after it, of the one asked for
+// but at least leastSpared. leastWorth is the least price of unmet demand, and weighEffort limits the search
+// for a plan at these prices, in pricing problems for each workload.
+const (
+	sparedGap   = 0.5
+	leastSpared = 1e-4
+	leastWorth  = 1e-6
+	weighEffort = 20
+)
