@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"fmt"
 	"iter"
 	"math"
 )
@@ -58,6 +59,9 @@ func Requests(workloads []Workload, seed uint64) (requests iter.Seq[Request], fa
 // seconds, in requests/s: of traces what they hold, of generated requests the mean of
 // the rate that they are drawn with.
 func Rates(w Workload, seed uint64, window float64, n int) ([]float64, error) {
+	if !(window > 0) || n < 0 {
+		return nil, fmt.Errorf("trace: rates: %d windows of %g s", n, window)
+	}
 	rates := make([]float64, n)
 	if w.Source == nil {
 		return rates, nil

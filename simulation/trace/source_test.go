@@ -98,6 +98,8 @@ func TestRatesOfAList(t *testing.T) {
 	rates, err = trace.Rates(trace.Workload{}, 1, 10, 2)
 	require.NoError(t, err)
 	assert.Equal(t, []float64{0, 0}, rates)
+	_, err = trace.Rates(trace.Workload{}, 1, 0, 2)
+	require.EqualError(t, err, "trace: rates: 2 windows of 0 s")
 }
 
 // A file that can no longer be read ends the requests, and is not silent.
