@@ -145,6 +145,7 @@ func TestFleetShowsWhatIsAmiss(t *testing.T) {
 	assert.Contains(t, b.text("#pools"), "one more would save 7.50 per hour")
 	assert.Contains(t, b.text("#pools"), "1,200 devices planned, no limit")
 	assert.Contains(t, b.text("#decisions"), "failed")
+	assert.Equal(t, "Decision 7 could not be carried out: scale chat-h100: forbidden", b.text("#failure"))
 	b.pictures("fleet-amiss")
 }
 

@@ -107,6 +107,9 @@ function remember(decisions) {
 function show() {
   const { fleet, decision } = state.answer;
   at('clock').textContent = `decision ${number(decision.sequence)} · ${moment(decision.time)} on the clock of the loop`;
+  at('failure').hidden = !decision.failure;
+  const failure = decision.failure && `Decision ${decision.sequence} could not be carried out: ${decision.failure}`;
+  if (at('failure').textContent !== failure) at('failure').textContent = failure;
   showOverview(fleet, decision);
   showPools(fleet, decision.plan);
   showWorkloads();
@@ -259,7 +262,7 @@ function decisionItem(d) {
     'details',
     { class: 'decision', 'data-changes': String(d.changes.length > 0 || Boolean(d.failure) || d.dropped.length > 0), ontoggle: () => item.open && item.children.length === 1 && item.append(decisionBody(d)) },
     el('summary', {}, el('span', { class: 'code' }, `#${d.sequence}`), ` ${moment(d.time)} · ${money(d.plan.pricePerHour)}/h · `,
-      d.failure && el('span', { class: 'tag bad' }, 'failed'),
+      d.failure && [el('span', { class: 'tag bad' }, 'failed'), ' '],
       words.length ? el('b', {}, words.slice(0, 3).join(', ') + (words.length > 3 ? ` and ${words.length - 3} more` : '')) : el('span', { class: 'hint' }, 'no change')),
   );
   return item;
@@ -325,6 +328,7 @@ function showHistory() {
       price: charts.add({ title: 'Price', unit: 'per hour', format: money, series: price, legend: false }),
       used: charts.add({ title: 'Devices used', unit: 'by pool', series: used }),
     };
+    at('history').parentElement.hidden = false;
     at('history').append(history.price.figure, history.used.figure);
     at('zoom').append(charts.toolbar());
     return;
