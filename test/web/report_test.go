@@ -33,29 +33,6 @@ func (b tab) drawn() {
 	b.until(`document.querySelectorAll('#report canvas').length > 0`)
 }
 
-// mostLoad is how long a page may take until it is drawn, in milliseconds, and loads how often it
-// is tried: other processes may be at work.
-const (
-	mostLoad = 1000.0
-	loads    = 10
-)
-
-func TestReportOfADayIsDrawnWithinASecond(t *testing.T) {
-	b := reported(t)
-	var ready float64
-	for range loads {
-		b.until(`performance.getEntriesByName('ready').length > 0`)
-		ready = value[float64](b, `performance.getEntriesByName('ready')[0].startTime`)
-		t.Logf("drawn after %.0f ms", ready)
-		if ready < mostLoad {
-			break
-		}
-		b.do(chromedp.Reload())
-		b.drawn()
-	}
-	assert.Less(t, ready, mostLoad)
-}
-
 func TestReportShowsTotals(t *testing.T) {
 	b := reported(t)
 	assert.Contains(t, b.text(".lead"), "poolwright did so for the least")
