@@ -147,7 +147,7 @@ func TestSimulationsAtATimeAreLimited(t *testing.T) {
 	}
 	_, err := receive(t, client, &poolwrightv1.Simulation{})
 	assert.Equal(t, codes.ResourceExhausted, status.Code(err))
-	assert.ErrorContains(t, err, "2 simulations are running")
+	require.ErrorContains(t, err, "2 simulations are running")
 	code, answer := r.do(t, http.MethodPost, "/v1/simulate", "application/json", "{}")
 	assert.Equal(t, http.StatusTooManyRequests, code, answer)
 

@@ -118,7 +118,7 @@ func TestDocumentedSimulations(t *testing.T) {
 	require.NoError(t, errors.Join(os.Mkdir("examples", 0o700), os.Mkdir("shards", 0o700)))
 	example = bytes.Replace(example, []byte("duration: 2h"), []byte("duration: 20m"), 1)
 	example = bytes.Replace(example, []byte("seeds: [1, 2, 3]"), []byte("seeds: [1]"), 1)
-	require.NoError(t, os.WriteFile(filepath.Join("examples", "what-if.yaml"), example, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join("examples", "what-if.yaml"), example, 0o600)) //nolint:gosec // of the test's folder
 	commands := 0
 	for line := range strings.Lines(string(readme) + string(page) + newSimulate().Example + "\n" + newCompare().Example) {
 		line, _, _ = strings.Cut(line, " #")
@@ -138,7 +138,7 @@ func TestDocumentedSimulations(t *testing.T) {
 	require.Len(t, blocks, 3)
 	simulation, _, _ := strings.Cut(blocks[1], "```")
 	autoscalers, _, _ := strings.Cut(blocks[2], "```")
-	require.NoError(t, os.WriteFile("documented.yaml", []byte(simulation+autoscalers), 0o600))
+	require.NoError(t, os.WriteFile("documented.yaml", []byte(simulation+autoscalers), 0o600)) //nolint:gosec // of the test's folder
 	runDocumented(t, "the file", []string{"simulate", "-f", "documented.yaml"})
 }
 

@@ -116,8 +116,8 @@ func TestServeSimulates(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, code)
 	assert.Contains(t, refused, "more than the 100 million allowed here")
 
-	file := "traffic: [{workload: chat, parts: [{trace: {file: what-if.yaml}}]}]\n"
-	_, refused, code = simulateByREST(t, url, text[:strings.Index(text, "traffic:")]+file)
+	fleet, _, _ := strings.Cut(text, "traffic:")
+	_, refused, code = simulateByREST(t, url, fleet+"traffic: [{workload: chat, parts: [{trace: {file: what-if.yaml}}]}]\n")
 	assert.Equal(t, http.StatusBadRequest, code)
 	assert.Contains(t, refused, "files can't be read over the network")
 }

@@ -17,7 +17,7 @@ import (
 // jobOf reads a Job of deploy/sweep strictly.
 func jobOf(t *testing.T, name string) *batchv1.Job {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "deploy", "sweep", name))
+	text, err := os.ReadFile(filepath.Join("..", "..", "deploy", "sweep", name)) //nolint:gosec // one of ours
 	require.NoError(t, err)
 	job := &batchv1.Job{}
 	require.NoError(t, yaml.UnmarshalStrict(text, job))
@@ -59,7 +59,7 @@ func TestSweepOfAJob(t *testing.T) {
 					return err
 				}
 			}
-			return os.WriteFile(filepath.Join(e.WorkDir, "scenario", "scenario.yaml"), []byte(shorter), 0o600)
+			return os.WriteFile(filepath.Join(e.WorkDir, "scenario", "scenario.yaml"), []byte(shorter), 0o600) //nolint:gosec // of the test's folder
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"pods": func(ts *testscript.TestScript, _ bool, _ []string) {

@@ -22,7 +22,7 @@ type progress interface {
 
 // newProgress draws a bar on a terminal, and writes lines elsewhere.
 func newProgress(w io.Writer) progress {
-	if f, ok := w.(*os.File); ok && terminal.IsTerminal(int(f.Fd())) { //nolint:gosec // a descriptor is small
+	if f, ok := w.(*os.File); ok && terminal.IsTerminal(int(f.Fd())) {
 		return newBar(w, barInterval)
 	}
 	return &lines{w: w, last: time.Now(), every: lineInterval}

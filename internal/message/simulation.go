@@ -162,7 +162,10 @@ func (s *Simulated) times(v *Violations) {
 	if n := s.Duration / s.Window; n > mostWindows {
 		v.add("window", "%s are %d windows of %s, more than the %d allowed", s.Duration, n, s.Window, mostWindows)
 	}
-	warmup := (s.Warmup + s.Window - 1) / s.Window * s.Window
+	warmup := s.Warmup
+	if rest := warmup % s.Window; rest > 0 {
+		warmup += s.Window - rest
+	}
 	if warmup >= s.Duration {
 		v.add("warmup", "%s in windows of %s leave nothing of %s", s.Warmup, s.Window, s.Duration)
 	}
