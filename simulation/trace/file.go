@@ -98,7 +98,7 @@ func (f *file) expect(s seed, edges, counts []float64) error {
 
 func (f *file) end() float64 { return f.last }
 
-// fileStream opens the file at the first request.
+// fileStream opens the file at the first request and closes it behind the last.
 type fileStream struct {
 	file   *file
 	reader *reader
@@ -107,29 +107,31 @@ type fileStream struct {
 }
 
 func (s *fileStream) next(r *Request) bool {
+	if s.reader == nil && !s.ended {
+		s.reader, s.err = openReader(s.file.File)
+		s.ended = s.err != nil
+	}
 	if s.ended {
 		return false
 	}
-	if s.reader == nil {
-		if s.reader, s.err = openReader(s.file.File); s.err != nil {
-			s.ended = true
-			return false
-		}
-	}
 	if err := s.reader.read(r); err != nil {
-		s.ended = true
 		if !errors.Is(err, io.EOF) {
 			s.err = err
 		}
+		s.end()
 		return false
 	}
 	return true
 }
 
-func (s *fileStream) close() error {
-	s.ended = true
-	if s.reader == nil {
-		return s.err
+func (s *fileStream) end() {
+	if s.reader != nil {
+		s.err = errors.Join(s.err, s.reader.close())
 	}
-	return errors.Join(s.err, s.reader.close())
+	s.reader, s.ended = nil, true
+}
+
+func (s *fileStream) close() error {
+	s.end()
+	return s.err
 }

@@ -20,7 +20,13 @@ type head struct {
 	workload int
 	// rank decides between requests at the same time.
 	rank int
+	// waiting says that nothing was asked for yet, as no request is before At: of many
+	// files, one after another, few are open at a time.
+	waiting bool
 }
+
+// starting is a stream that knows a time, ≥ 0, before which it has no requests.
+type starting interface{ start() float64 }
 
 // merge begins the streams of workloads.
 func merge(workloads []Workload, run uint64) *merged {
@@ -40,28 +46,38 @@ func merge(workloads []Workload, run uint64) *merged {
 
 // add appends a stream, which ranks behind those before it.
 func (m *merged) add(s stream, workload int) {
-	h := &head{stream: s, workload: workload, rank: len(m.all)}
-	m.all = append(m.all, h)
-	if s.next(&h.Request) {
-		m.heap = append(m.heap, h)
-		m.up(len(m.heap) - 1)
+	h := &head{stream: s, workload: workload, rank: len(m.all), waiting: true}
+	if s, ok := s.(starting); ok {
+		h.At = s.start()
 	}
+	m.all = append(m.all, h)
+	m.heap = append(m.heap, h)
+	m.up(len(m.heap) - 1)
 }
 
 func (m *merged) next(r *Request) bool {
+	for len(m.heap) > 0 && m.heap[0].waiting {
+		m.heap[0].waiting = false
+		m.advance()
+	}
 	if len(m.heap) == 0 {
 		return false
 	}
 	first := m.heap[0]
 	*r = first.Request
 	r.Workload = first.workload
-	if !first.stream.next(&first.Request) {
+	m.advance()
+	return true
+}
+
+// advance moves the first stream to its next request, or ends it.
+func (m *merged) advance() {
+	if first := m.heap[0]; !first.stream.next(&first.Request) {
 		last := len(m.heap) - 1
 		m.heap[0] = m.heap[last]
 		m.heap = m.heap[:last]
 	}
 	m.down()
-	return true
 }
 
 func (m *merged) close() error {

@@ -144,9 +144,7 @@ type replicated struct {
 }
 
 func (x *replicated) stream(s seed) stream {
-	c := &copies{stream: x.source.stream(s.of(ofParts)), replicated: x, random: s.of(ofReplication).random()}
-	c.more = c.stream.next(&c.ahead)
-	return c
+	return &copies{stream: x.source.stream(s.of(ofParts)), replicated: x, random: s.of(ofReplication).random()}
 }
 
 func (x *replicated) expect(s seed, edges, counts []float64) error {
@@ -170,10 +168,14 @@ type copies struct {
 	random *rand.Rand
 	later  laterRequests
 	ahead  Request
-	more   bool
+	// more says that there is one ahead, begun that the first was asked for.
+	more, begun bool
 }
 
 func (c *copies) next(r *Request) bool {
+	if !c.begun {
+		c.more, c.begun = c.stream.next(&c.ahead), true
+	}
 	if c.more && (len(c.later) == 0 || c.ahead.At <= c.later[0].At) {
 		*r = c.ahead
 		n := int(c.factor)

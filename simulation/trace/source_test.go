@@ -130,6 +130,17 @@ func TestFilesAreClosed(t *testing.T) {
 		break
 	}
 	require.Zero(t, open)
+	var days []trace.Source
+	for i := range 20 {
+		days = append(days, place(t, s, trace.Placement{At: float64(i) * 10}))
+	}
+	n := 0
+	for range each(t, trace.Workload{Source: trace.Sum(days...)}) {
+		require.LessOrEqual(t, open, 2, "files one after another are not open at once")
+		n++
+	}
+	require.Equal(t, 40, n)
+	require.Zero(t, open)
 	_, err = trace.Read(trace.File{Name: "x.csv", Open: func() (io.ReadCloser, error) { return nil, errors.New("it is away") }})
 	require.EqualError(t, err, "x.csv: it is away")
 }

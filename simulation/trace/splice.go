@@ -91,6 +91,8 @@ type placedStream struct {
 	stream
 }
 
+func (p *placedStream) start() float64 { return p.At }
+
 func (p *placedStream) next(r *Request) bool {
 	for p.stream.next(r) {
 		if r.At >= p.To {
