@@ -54,7 +54,8 @@ const (
 	ProfileMissing ConditionType = "ProfileMissing"
 	// ProfileDoubtful: replicas do for long what their profile can't explain.
 	ProfileDoubtful ConditionType = "ProfileDoubtful"
-	// SLOInfeasible: no variant holds the SLO at any rate.
+	// SLOInfeasible: no variant holds the SLO at any rate or, with measured lengths, at a
+	// sensible one.
 	SLOInfeasible ConditionType = "SLOInfeasible"
 	// DemandUnmet: the plan leaves demand unserved.
 	DemandUnmet ConditionType = "DemandUnmet"

@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/poolwright/poolwright/queueing"
@@ -15,16 +16,20 @@ type Lengths struct {
 	// InputSCV and OutputSCV their squared coefficients of variation.
 	Input, Output       float64
 	InputSCV, OutputSCV float64
-	// At is the time of the last measurement that counted.
-	At time.Time
+	// At is the time of the last measurement that counted, and Varied that of the last of the
+	// variations; zero where these are declared or assumed.
+	At, Varied time.Time
 	// Planned is the shape that the last plan was made for. It follows the lengths where they
 	// differ by lengthsTolerance.
 	Planned queueing.Shape
 }
 
 const (
-	// lengthsSmoothing is the time in which a change of lengths is followed by 63 %.
-	lengthsSmoothing = 2 * time.Minute
+	// lengthsSmoothing is the time in which a change of lengths is followed by 63 %, and
+	// variationSmoothing that for their variation: a few long requests make most of it, so that
+	// of a minute is chance.
+	lengthsSmoothing   = 2 * time.Minute
+	variationSmoothing = 15 * time.Minute
 	// lengthsTolerance is the relative change of a length from which on it is planned with:
 	// less changes no plan worth changing. Variation matters less, and is known less well.
 	lengthsTolerance   = 0.05
@@ -103,14 +108,62 @@ func follow(last *Lengths, o *Observation, declared *queueing.Shape, now time.Ti
 	if !complete {
 		reason = "observed, at least, as not all replicas report"
 	}
-	if m := o.InputSCV.within(0, mostSCV); m.State == Fresh {
-		next.InputSCV = m.Value
-	}
-	if m := o.OutputSCV.within(0, mostSCV); m.State == Fresh {
-		next.OutputSCV = m.Value
-	}
+	next.vary(o.InputSCV.within(0, mostSCV), o.OutputSCV.within(0, mostSCV), now)
 	next.plan(declared)
 	return &next, reason
+}
+
+// vary takes over variations of lengths: the first that are measured, and from then on their
+// mean.
+func (l *Lengths) vary(input, output Measurement, now time.Time) {
+	if input.State != Fresh && output.State != Fresh {
+		return
+	}
+	part := 1 - math.Exp(-max(0, now.Sub(l.Varied).Seconds())/variationSmoothing.Seconds())
+	for _, v := range []struct {
+		mean     *float64
+		measured Measurement
+	}{{&l.InputSCV, input}, {&l.OutputSCV, output}} {
+		switch {
+		case v.measured.State != Fresh:
+		case l.Varied.IsZero():
+			*v.mean = v.measured.Value
+		default:
+			smooth(v.mean, v.measured.Value, part, true)
+		}
+	}
+	l.Varied = now
+}
+
+// leastLoad is the share of its saturation rate that a replica is planned for at least where
+// lengths are measured.
+//
+// A percentile of a latency is mostly that of long requests, and may be above its limit
+// without any load: replicas don't help these. Just below that, ever more replicas are
+// needed for ever less. The mean wait is ρ/(1 − ρ) of what a full server leaves of a request
+// (Pollaczek and Khinchine); at a third of the load it is half of that, so that no number of
+// replicas can take away more. An SLO that is declared for declared lengths is kept to the
+// letter; but the variation of lengths that are measured is known by few requests, and what
+// would follow from it is not worth a pool.
+const leastLoad = 1. / 3
+
+// keepLoaded raises what the replicas of a workload are planned for to leastLoad, where its
+// lengths are measured and no variant holds its SLO at that.
+func (c *cycle) keepLoaded(i int) {
+	sizes, w := c.sizes[i], &c.fleet.Workloads[i]
+	holds := func(s Size) bool { return s.Served > 0 && s.Served >= leastLoad*s.Saturation }
+	if !c.loop() || c.next[i].Lengths == nil || slices.ContainsFunc(sizes, holds) {
+		return
+	}
+	for j := range sizes {
+		s := &sizes[j]
+		if s.Saturation == 0 {
+			continue
+		}
+		c.condition(i, SLOInfeasible, fmt.Sprintf("with the lengths measured, %s holds %s up to %.3g requests/s per replica only; planned for %.3g",
+			w.Variants[j].Name, s.Binding, float64(s.Served), leastLoad*float64(s.Saturation)))
+		s.Capacity, s.Served, s.Reason = leastLoad*s.Saturation, leastLoad*s.Saturation, ""
+	}
 }
 
 // orDefault is a declared variation, or the default where there is none.

@@ -165,6 +165,40 @@ func TestVariationOfLengths(t *testing.T) {
 	assert.InDelta(t, 0.2, l.cycle(o).Fleet.Workloads[0].Shape.InputSCV, 0, "what is known stays")
 }
 
+// The variation of a minute is that of a few long requests: it is averaged over many.
+func TestVariationIsAveraged(t *testing.T) {
+	l := newLoop(t, lengthless())
+	o := asked(rate(512), rate(256))
+	o.InputSCV, o.OutputSCV = rate(2), rate(1)
+	l.cycle(o)
+	o.InputSCV = rate(50)
+	assert.Less(t, l.cycle(o).Fleet.Workloads[0].Shape.InputSCV, 3.0)
+	for range 240 {
+		l.cycle(o)
+	}
+	assert.InDelta(t, 50, l.cycle(o).Fleet.Workloads[0].Shape.InputSCV, 10)
+}
+
+// Lengths that vary so much that long requests alone break the SLO do not make a workload
+// take a pool: it gets replicas for a third of what they can do, and is told.
+func TestMeasuredLengthsTakeNoPool(t *testing.T) {
+	f := lengthless()
+	f.Pools[1].Capacity.Value = 500
+	w := &f.Workloads[0]
+	w.Variants[0].Replica = &queueing.Replica{Profile: queueing.Profile{Alpha: 0.02, Beta: 0.00025, Delta: 0.00006}, MaxBatch: 256}
+	w.SLO = queueing.SLO{Limits: []queueing.Limit{{Metric: queueing.TTFT, Quantile: 0.99, Value: 1}}}
+	for _, scv := range []float64{5, 10, 20, 40, 80} {
+		l := newLoop(t, f)
+		o := chat(planner.Observation{ArrivalRate: rate(60), InputTokens: rate(2000), OutputTokens: rate(100), InputSCV: rate(scv), OutputSCV: rate(1)})
+		d := l.cycle(o)
+		v := &d.Plans[0].Variants[0]
+		assert.LessOrEqual(t, v.Total(), int(1+60/(float64(v.Size.Saturation)/3)), "SCV %v", scv)
+		require.Len(t, d.Plans[0].Conditions, 1)
+		assert.Equal(t, planner.SLOInfeasible, d.Plans[0].Conditions[0].Type)
+		assert.Contains(t, d.Plans[0].Conditions[0].Message, "with the lengths measured, ")
+	}
+}
+
 // A request has no other source of lengths than its declaration.
 func TestRequestsWithoutLengthsAreRefused(t *testing.T) {
 	_, _, err := planner.New(lp.Simplex()).Plan(planner.Snapshot{Fleet: lengthless()}, planner.Memory{}, nil)

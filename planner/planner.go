@@ -174,14 +174,15 @@ func size(c *cycle) error {
 }
 
 // qualify is the stage that leaves out variants of which no sensible number serves the
-// demand, and says which sustain nothing.
+// demand, says which sustain nothing, and does not take measured lengths at their word.
 func qualify(c *cycle) error {
 	c.sizes = make([][]Size, len(c.fleet.Workloads))
 	for i := range c.fleet.Workloads {
 		w, highest := &c.fleet.Workloads[i], c.highest(i)
-		c.sizes[i] = make([]Size, len(w.Variants))
+		c.sizes[i] = slices.Clone(c.sustained[i])
+		c.keepLoaded(i)
 		for j := range w.Variants {
-			c.sizes[i][j] = c.sustained[i][j].useful(highest, w.Shapes)
+			c.sizes[i][j] = c.sizes[i][j].useful(highest, w.Shapes)
 			if reason := c.sizes[i][j].Reason; reason != "" {
 				c.step(w.QualifiedName()+"/"+w.Variants[j].Name, "", "0 requests/s per replica", reason)
 			}
