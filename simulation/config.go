@@ -33,6 +33,9 @@ type Config struct {
 	Disruptions []Disruption
 	// Window is the length of the windows that Run reports, from a second on; 0 = a minute.
 	Window time.Duration
+	// RateWindow is the time over which the rates of arrivals and completions are measured,
+	// up to an hour; 0 = since the last observation, as where counters are read at every cycle.
+	RateWindow time.Duration
 	// OnRequest, where not nil, gets every request when it has ended.
 	OnRequest func(Record)
 }
@@ -76,6 +79,7 @@ const (
 	defaultWindow  = time.Minute
 	leastWindow    = time.Second
 	maxStartupSCV  = 10
+	mostRateWindow = time.Hour
 )
 
 // Disruption takes devices of a pool away: random ones, node by node where the pool has

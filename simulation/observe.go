@@ -2,18 +2,44 @@ package simulation
 
 import (
 	"context"
+	"time"
 
 	"github.com/poolwright/poolwright/planner"
 )
 
-// demand is what was seen of the requests of a workload since a moment.
+// demand is what was seen of the requests of a workload.
 type demand struct {
-	arrived, completed int
+	// counters are those of now, and readings the earlier ones that rates are measured from,
+	// the oldest first.
+	counters
+	readings []counters
 	// lengths are of the requests that completed since lengths were measured last, and
 	// variation since that was.
 	lengths, variation lengths
 	// last is what was measured of them last.
 	last planner.Observation
+}
+
+// counters are of all requests up to a moment.
+type counters struct {
+	at                 float64
+	arrived, completed int
+}
+
+// read returns the counters of now and those of a window ago: of the last reading since when
+// a window has gone by, or else of the first one.
+func (d *demand) read(now, window float64) (from, to counters) {
+	d.at = now
+	if d.readings == nil {
+		d.readings = []counters{{}}
+	}
+	passed := 0
+	for passed+1 < len(d.readings) && now-d.readings[passed+1].at >= window {
+		passed++
+	}
+	d.readings = append(d.readings[:0], d.readings[passed:]...)
+	d.readings = append(d.readings, d.counters)
+	return d.readings[0], d.counters
 }
 
 func (d *demand) complete(q *request) {
@@ -64,10 +90,10 @@ func (m *moments) variation(count float64) float64 {
 
 // observer remembers when what was measured.
 type observer struct {
-	// observed is when demand was, worked when lengths and the work of replicas were, in
-	// turns that are counted.
-	observed, worked float64
-	turns            int
+	// worked is when lengths and the work of replicas were measured, in turns that are
+	// counted.
+	worked float64
+	turns  int
 }
 
 const (
@@ -78,39 +104,42 @@ const (
 )
 
 // Observe implements [controller.Observer], as an observer of metrics does whose cluster
-// has a gateway: rates are over the time since the last observation, requests running and
-// waiting those of this moment, with what the gateway holds among the latter. Lengths of
+// has a gateway: rates are over the window of the configuration or the time since the last
+// observation, requests running and waiting those of this moment, with what the gateway holds
+// among the latter. Lengths of
 // requests, and what replicas of a profile do, are measured over a minute at least, and the
 // variation of lengths over ten times that. Everything is fresh that is known at all.
 func (c *Cluster) Observe(context.Context, planner.Fleet) ([]planner.Observation, error) {
 	o := &c.observer
-	elapsed := c.now - o.observed
 	turn := c.now-o.worked >= workWindow
 	if turn {
 		o.turns++
 	}
 	observations := make([]planner.Observation, 0, len(c.workloads))
 	for _, w := range c.workloads {
-		observations = append(observations, c.observe(w, elapsed, turn))
+		observations = append(observations, c.observe(w, turn))
 	}
-	if o.observed = c.now; turn {
+	if turn {
 		o.worked = c.now
 	}
 	return observations, nil
 }
 
-func (c *Cluster) observe(w *workload, elapsed float64, turn bool) planner.Observation {
+func (c *Cluster) observe(w *workload, turn bool) planner.Observation {
 	d := &w.demand
 	if turn {
 		d.measureLengths(c.observer.turns)
 	}
 	o := d.last
 	o.Workload = w.config.QualifiedName()
-	if elapsed > 0 {
-		o.ArrivalRate = fresh(float64(d.arrived) / elapsed)
-		o.CompletionRate = fresh(float64(d.completed) / elapsed)
+	from, to := d.read(c.now, c.config.RateWindow.Seconds())
+	if elapsed := to.at - from.at; elapsed > 0 {
+		o.ArrivalRate = fresh(float64(to.arrived-from.arrived) / elapsed)
+		o.CompletionRate = fresh(float64(to.completed-from.completed) / elapsed)
 	}
-	d.arrived, d.completed = 0, 0
+	if c.config.RateWindow > 0 {
+		o.Window = time.Duration((to.at - from.at) * float64(time.Second))
+	}
 	running, waiting := 0, w.entry.held.count+w.decode.held.count
 	metrics := c.config.Fleet.PodMetrics(w.config)
 	for _, v := range w.variants {

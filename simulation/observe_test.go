@@ -141,3 +141,24 @@ func TestChangesFromElsewhereAreRefused(t *testing.T) {
 	require.NoError(t, errs[3])
 	assert.Equal(t, 2, c.Desired(0, 0))
 }
+
+// Rates are over the window that the configuration says, as far as it has been observed.
+func TestRatesAreOverAWindow(t *testing.T) {
+	c := newCluster(t, simulation.Config{
+		Fleet: chat(1, 1), RateWindow: 40 * time.Second,
+		Requests: func(yield func(trace.Request) bool) {
+			for i := range 80 {
+				yield(trace.Request{At: 30 + 0.5*float64(i), Input: 10, Output: 2})
+			}
+		},
+	})
+	var rates []float64
+	var windows []time.Duration
+	run(t, c, scaler{10 * time.Second, func(time.Time) {
+		all, err := c.Observe(t.Context(), planner.Fleet{})
+		require.NoError(t, err)
+		rates, windows = append(rates, all[0].ArrivalRate.Value), append(windows, all[0].Window)
+	}}, 100)
+	assert.InDeltaSlice(t, []float64{0, 0, 0, 0.5, 1, 1.5, 2, 1.5, 1}, rates[:9], 1e-9)
+	assert.Equal(t, []time.Duration{10e9, 20e9, 30e9, 40e9, 40e9}, windows[:5])
+}

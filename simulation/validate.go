@@ -38,6 +38,9 @@ func (c *Config) validate() error {
 	if c.Window != 0 && c.Window < leastWindow {
 		v.add("window: %v < %v", c.Window, leastWindow)
 	}
+	if c.RateWindow < 0 || c.RateWindow > mostRateWindow {
+		v.add("rateWindow: %v is not in [0s, %v]", c.RateWindow, mostRateWindow)
+	}
 	if n := len(c.Undeclared); n != 0 && n != len(c.Fleet.Workloads) {
 		v.add("undeclared: of %d workloads for %d", n, len(c.Fleet.Workloads))
 	}

@@ -51,7 +51,7 @@ func Simulation(m *poolwrightv1.Simulation, open Opener) (Simulated, error) {
 		Cluster: simulation.Config{
 			Fleet: fleet, Start: time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC),
 			Routing: routings[m.GetRouting().GetStrategy()], Gateway: simulatedGateway(m.GetGateway()),
-			Disruptions: v.disruptions(m, &fleet),
+			Disruptions: v.disruptions(m, &fleet), RateWindow: m.GetRateWindow().AsDuration(),
 		},
 	}
 	if len(s.Seeds) == 0 {

@@ -105,6 +105,10 @@ type Simulation struct {
 	Routing *Routing `protobuf:"bytes,9,opt,name=routing,proto3" json:"routing,omitempty"`
 	// What happens to requests that find no place.
 	Gateway *Gateway `protobuf:"bytes,10,opt,name=gateway,proto3" json:"gateway,omitempty"`
+	// Time over which Poolwright's loop is told rates of arrivals and completions, as a
+	// Prometheus would; an hour at most. Absent = since the cycle before, as where the loop
+	// reads counters itself. What others follow is as old as their documentation says.
+	RateWindow *durationpb.Duration `protobuf:"bytes,12,opt,name=rate_window,json=rateWindow,proto3" json:"rate_window,omitempty"`
 	// What goes wrong.
 	Disruptions   []*Disruption `protobuf:"bytes,11,rep,name=disruptions,proto3" json:"disruptions,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -207,6 +211,13 @@ func (x *Simulation) GetRouting() *Routing {
 func (x *Simulation) GetGateway() *Gateway {
 	if x != nil {
 		return x.Gateway
+	}
+	return nil
+}
+
+func (x *Simulation) GetRateWindow() *durationpb.Duration {
+	if x != nil {
+		return x.RateWindow
 	}
 	return nil
 }
@@ -1620,7 +1631,7 @@ var File_poolwright_v1_simulation_proto protoreflect.FileDescriptor
 
 const file_poolwright_v1_simulation_proto_rawDesc = "" +
 	"\n" +
-	"\x1epoolwright/v1/simulation.proto\x12\rpoolwright.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1epoolwright/v1/autoscaler.proto\x1a\x19poolwright/v1/fleet.proto\x1a\x1bpoolwright/v1/traffic.proto\"\xf7\x04\n" +
+	"\x1epoolwright/v1/simulation.proto\x12\rpoolwright.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1epoolwright/v1/autoscaler.proto\x1a\x19poolwright/v1/fleet.proto\x1a\x1bpoolwright/v1/traffic.proto\"\xc2\x05\n" +
 	"\n" +
 	"Simulation\x12\x1c\n" +
 	"\x04name\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xc8\x01R\x04name\x122\n" +
@@ -1635,7 +1646,10 @@ const file_poolwright_v1_simulation_proto_rawDesc = "" +
 	"\vautoscalers\x18\b \x03(\v2\x19.poolwright.v1.AutoscalerB\t\xbaH\x06\x92\x01\x03\x10\xe8\aR\vautoscalers\x120\n" +
 	"\arouting\x18\t \x01(\v2\x16.poolwright.v1.RoutingR\arouting\x120\n" +
 	"\agateway\x18\n" +
-	" \x01(\v2\x16.poolwright.v1.GatewayR\agateway\x12F\n" +
+	" \x01(\v2\x16.poolwright.v1.GatewayR\agateway\x12I\n" +
+	"\vrate_window\x18\f \x01(\v2\x19.google.protobuf.DurationB\r\xbaH\n" +
+	"\xaa\x01\a\"\x03\b\x90\x1c2\x00R\n" +
+	"rateWindow\x12F\n" +
 	"\vdisruptions\x18\v \x03(\v2\x19.poolwright.v1.DisruptionB\t\xbaH\x06\x92\x01\x03\x10\x90NR\vdisruptions\"\x97\x01\n" +
 	"\aRouting\x12E\n" +
 	"\bstrategy\x18\x01 \x01(\x0e2\x1f.poolwright.v1.Routing.StrategyB\b\xbaH\x05\x82\x01\x02\x10\x01R\bstrategy\"E\n" +
@@ -1817,47 +1831,48 @@ var file_poolwright_v1_simulation_proto_depIdxs = []int32{
 	22, // 5: poolwright.v1.Simulation.autoscalers:type_name -> poolwright.v1.Autoscaler
 	2,  // 6: poolwright.v1.Simulation.routing:type_name -> poolwright.v1.Routing
 	3,  // 7: poolwright.v1.Simulation.gateway:type_name -> poolwright.v1.Gateway
-	4,  // 8: poolwright.v1.Simulation.disruptions:type_name -> poolwright.v1.Disruption
-	0,  // 9: poolwright.v1.Routing.strategy:type_name -> poolwright.v1.Routing.Strategy
-	21, // 10: poolwright.v1.Gateway.timeout:type_name -> google.protobuf.Duration
-	21, // 11: poolwright.v1.Disruption.at:type_name -> google.protobuf.Duration
-	21, // 12: poolwright.v1.Disruption.returns_after:type_name -> google.protobuf.Duration
-	21, // 13: poolwright.v1.Disruption.notice:type_name -> google.protobuf.Duration
-	21, // 14: poolwright.v1.SimulationResult.duration:type_name -> google.protobuf.Duration
-	21, // 15: poolwright.v1.SimulationResult.window:type_name -> google.protobuf.Duration
-	21, // 16: poolwright.v1.SimulationResult.warmup:type_name -> google.protobuf.Duration
-	7,  // 17: poolwright.v1.SimulationResult.autoscalers:type_name -> poolwright.v1.AutoscalerResult
-	12, // 18: poolwright.v1.SimulationResult.demand:type_name -> poolwright.v1.DemandSeries
-	6,  // 19: poolwright.v1.AutoscalerResult.cost:type_name -> poolwright.v1.Estimate
-	6,  // 20: poolwright.v1.AutoscalerResult.device_hours:type_name -> poolwright.v1.Estimate
-	6,  // 21: poolwright.v1.AutoscalerResult.attainment:type_name -> poolwright.v1.Estimate
-	6,  // 22: poolwright.v1.AutoscalerResult.unmet_requests:type_name -> poolwright.v1.Estimate
-	6,  // 23: poolwright.v1.AutoscalerResult.scale_events:type_name -> poolwright.v1.Estimate
-	6,  // 24: poolwright.v1.AutoscalerResult.regret:type_name -> poolwright.v1.Estimate
-	8,  // 25: poolwright.v1.AutoscalerResult.classes:type_name -> poolwright.v1.ClassResult
-	9,  // 26: poolwright.v1.AutoscalerResult.workloads:type_name -> poolwright.v1.WorkloadResult
-	11, // 27: poolwright.v1.AutoscalerResult.runs:type_name -> poolwright.v1.SimulationRun
-	13, // 28: poolwright.v1.AutoscalerResult.replicas:type_name -> poolwright.v1.ReplicaSeries
-	14, // 29: poolwright.v1.AutoscalerResult.latencies:type_name -> poolwright.v1.LatencySeries
-	6,  // 30: poolwright.v1.ClassResult.attainment:type_name -> poolwright.v1.Estimate
-	6,  // 31: poolwright.v1.ClassResult.unmet_requests:type_name -> poolwright.v1.Estimate
-	6,  // 32: poolwright.v1.WorkloadResult.attainment:type_name -> poolwright.v1.Estimate
-	6,  // 33: poolwright.v1.WorkloadResult.unmet_requests:type_name -> poolwright.v1.Estimate
-	10, // 34: poolwright.v1.WorkloadResult.ttft:type_name -> poolwright.v1.LatencyEstimate
-	10, // 35: poolwright.v1.WorkloadResult.itl:type_name -> poolwright.v1.LatencyEstimate
-	6,  // 36: poolwright.v1.LatencyEstimate.mean:type_name -> poolwright.v1.Estimate
-	6,  // 37: poolwright.v1.LatencyEstimate.p50:type_name -> poolwright.v1.Estimate
-	6,  // 38: poolwright.v1.LatencyEstimate.p95:type_name -> poolwright.v1.Estimate
-	6,  // 39: poolwright.v1.LatencyEstimate.p99:type_name -> poolwright.v1.Estimate
-	16, // 40: poolwright.v1.Sweep.dimensions:type_name -> poolwright.v1.SweepDimension
-	17, // 41: poolwright.v1.Sweep.shard:type_name -> poolwright.v1.SweepShard
-	18, // 42: poolwright.v1.Sweep.results:type_name -> poolwright.v1.SweepPoint
-	5,  // 43: poolwright.v1.SweepPoint.result:type_name -> poolwright.v1.SimulationResult
-	44, // [44:44] is the sub-list for method output_type
-	44, // [44:44] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	21, // 8: poolwright.v1.Simulation.rate_window:type_name -> google.protobuf.Duration
+	4,  // 9: poolwright.v1.Simulation.disruptions:type_name -> poolwright.v1.Disruption
+	0,  // 10: poolwright.v1.Routing.strategy:type_name -> poolwright.v1.Routing.Strategy
+	21, // 11: poolwright.v1.Gateway.timeout:type_name -> google.protobuf.Duration
+	21, // 12: poolwright.v1.Disruption.at:type_name -> google.protobuf.Duration
+	21, // 13: poolwright.v1.Disruption.returns_after:type_name -> google.protobuf.Duration
+	21, // 14: poolwright.v1.Disruption.notice:type_name -> google.protobuf.Duration
+	21, // 15: poolwright.v1.SimulationResult.duration:type_name -> google.protobuf.Duration
+	21, // 16: poolwright.v1.SimulationResult.window:type_name -> google.protobuf.Duration
+	21, // 17: poolwright.v1.SimulationResult.warmup:type_name -> google.protobuf.Duration
+	7,  // 18: poolwright.v1.SimulationResult.autoscalers:type_name -> poolwright.v1.AutoscalerResult
+	12, // 19: poolwright.v1.SimulationResult.demand:type_name -> poolwright.v1.DemandSeries
+	6,  // 20: poolwright.v1.AutoscalerResult.cost:type_name -> poolwright.v1.Estimate
+	6,  // 21: poolwright.v1.AutoscalerResult.device_hours:type_name -> poolwright.v1.Estimate
+	6,  // 22: poolwright.v1.AutoscalerResult.attainment:type_name -> poolwright.v1.Estimate
+	6,  // 23: poolwright.v1.AutoscalerResult.unmet_requests:type_name -> poolwright.v1.Estimate
+	6,  // 24: poolwright.v1.AutoscalerResult.scale_events:type_name -> poolwright.v1.Estimate
+	6,  // 25: poolwright.v1.AutoscalerResult.regret:type_name -> poolwright.v1.Estimate
+	8,  // 26: poolwright.v1.AutoscalerResult.classes:type_name -> poolwright.v1.ClassResult
+	9,  // 27: poolwright.v1.AutoscalerResult.workloads:type_name -> poolwright.v1.WorkloadResult
+	11, // 28: poolwright.v1.AutoscalerResult.runs:type_name -> poolwright.v1.SimulationRun
+	13, // 29: poolwright.v1.AutoscalerResult.replicas:type_name -> poolwright.v1.ReplicaSeries
+	14, // 30: poolwright.v1.AutoscalerResult.latencies:type_name -> poolwright.v1.LatencySeries
+	6,  // 31: poolwright.v1.ClassResult.attainment:type_name -> poolwright.v1.Estimate
+	6,  // 32: poolwright.v1.ClassResult.unmet_requests:type_name -> poolwright.v1.Estimate
+	6,  // 33: poolwright.v1.WorkloadResult.attainment:type_name -> poolwright.v1.Estimate
+	6,  // 34: poolwright.v1.WorkloadResult.unmet_requests:type_name -> poolwright.v1.Estimate
+	10, // 35: poolwright.v1.WorkloadResult.ttft:type_name -> poolwright.v1.LatencyEstimate
+	10, // 36: poolwright.v1.WorkloadResult.itl:type_name -> poolwright.v1.LatencyEstimate
+	6,  // 37: poolwright.v1.LatencyEstimate.mean:type_name -> poolwright.v1.Estimate
+	6,  // 38: poolwright.v1.LatencyEstimate.p50:type_name -> poolwright.v1.Estimate
+	6,  // 39: poolwright.v1.LatencyEstimate.p95:type_name -> poolwright.v1.Estimate
+	6,  // 40: poolwright.v1.LatencyEstimate.p99:type_name -> poolwright.v1.Estimate
+	16, // 41: poolwright.v1.Sweep.dimensions:type_name -> poolwright.v1.SweepDimension
+	17, // 42: poolwright.v1.Sweep.shard:type_name -> poolwright.v1.SweepShard
+	18, // 43: poolwright.v1.Sweep.results:type_name -> poolwright.v1.SweepPoint
+	5,  // 44: poolwright.v1.SweepPoint.result:type_name -> poolwright.v1.SimulationResult
+	45, // [45:45] is the sub-list for method output_type
+	45, // [45:45] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_poolwright_v1_simulation_proto_init() }
