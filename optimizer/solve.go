@@ -254,7 +254,7 @@ func (s *solver) run(at stage, tentative bool) {
 	s.last.program = newProgram(&s.canonical.Problem, s.packings, at)
 	budget := s.budget.share(at.kind != moneyStage || tentative || at.hasty || at.bounding)
 	if at.worth != nil {
-		budget.limit(weighEffort * len(s.canonical.Workloads))
+		budget.limit(weighEffort)
 	}
 	l := newLagrangian(s.last.program, budget)
 	t := newTree(l, s.options)
