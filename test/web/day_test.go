@@ -94,6 +94,10 @@ func dayUnder(name string, index int, demand map[string][]float64, random *rand.
 			Ttft: latency(0.1*spare, ttft), Itl: latency(0.014, itl),
 		})
 	}
+	for i, class := range []string{"batch", "interactive"} {
+		of, objective := attained+0.001*float64(1-i), 0.98
+		a.Classes = append(a.Classes, &poolwrightv1.ClassResult{ServiceClass: class, Attainment: estimate(of, 0.0004), Objective: &objective})
+	}
 	a.Cost, a.DeviceHours = estimate(paid, paid/200), estimate(paid/3, 4)
 	a.Attainment, a.UnmetRequests, a.ScaleEvents = estimate(attained, 0.0004), estimate(float64(120*index), 9), estimate(float64(400+37*index), 12)
 	a.Regret = estimate(paid/2500, 0.004)

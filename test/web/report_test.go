@@ -39,6 +39,7 @@ func TestReportShowsTotals(t *testing.T) {
 	totals := b.text(`[aria-label="Totals by autoscaler"]`)
 	assert.Regexp(t, `poolwright\s+met, cheapest\s+[\d,.]+ ± [\d.]+`, totals)
 	assert.Regexp(t, `static peak\s+missed`, totals)
+	assert.Contains(t, totals, "of interactive", "what becomes of each service class")
 	b.seen()
 	b.pictures("report")
 }

@@ -41,12 +41,9 @@ export function percent(x, digits = 1) {
   return absent(x) ? none : `${formatter({ minimumFractionDigits: digits, maximumFractionDigits: digits }).format(100 * x)} %`;
 }
 
-// share is percent with as many digits as tell it from 100 %.
+// share is percent for what is close to 100 %.
 export function share(x) {
-  if (absent(x)) return none;
-  const missing = Math.abs(1 - x);
-  const digits = missing === 0 || missing >= 0.01 ? 1 : Math.min(4, Math.ceil(-Math.log10(missing)));
-  return percent(x, digits);
+  return percent(x, 2);
 }
 
 // latency takes seconds.

@@ -15,9 +15,9 @@ export function showResult(root, result) {
   root.replaceChildren(
     el('p', { class: 'lead' }, verdict(result)),
     facts(result),
-    section('Totals', 'Each autoscaler met the same arrivals.', totals(result, autoscalers)),
+    section('Totals', result.seeds.length > 1 ? 'Each autoscaler met the same arrivals. Means over seeds, with 95 % confidence intervals.' : 'Each autoscaler met the same arrivals.', totals(result, autoscalers)),
     overTime(result, autoscalers),
-    section('Workloads', 'Quantiles are over requests that ended.', workloads(autoscalers)),
+    section('Workloads', 'Latencies are over the requests that ended, on the mean over seeds.', workloads(autoscalers)),
     el('details', { class: 'card' }, el('summary', {}, 'Every seed'), runs(autoscalers)),
   );
 }
@@ -74,6 +74,7 @@ const attainment = (e) => estimate(e, share, (half) => percent(half, 2));
 const named = (a) => el('span', { class: 'named' }, swatch(a), a.name);
 
 function totals(result, autoscalers) {
+  const classes = classesOf(autoscalers);
   const cheapest = Math.min(...autoscalers.filter(within).map((a) => a.cost.mean));
   const columns = [
     { label: 'Autoscaler' },
@@ -82,6 +83,7 @@ function totals(result, autoscalers) {
     { label: 'Above bound', number: true, hint: 'Cost beyond the hindsight bound, as a share of it' },
     { label: 'Device-hours', number: true },
     { label: 'Within SLO', number: true, hint: 'Share of all requests that arrived' },
+    ...classes.map((name) => ({ label: `of ${name || 'no class'}`, number: true, hint: 'Within SLO, of the requests of this service class' })),
     { label: 'Unmet', number: true, hint: 'Requests that were rejected, timed out or were not done at the end' },
     { label: 'Scale events', number: true },
   ];
@@ -95,13 +97,28 @@ function totals(result, autoscalers) {
         : el('span', { class: 'tag bad', title: missed.map((w) => w.workload).join(', ') }, `missed ${missed.length} of ${a.workloads.length}`),
       { text: estimate(a.cost, money), class: met && a.cost.mean === cheapest ? 'best' : '' },
       estimate(a.regret, percent),
-      estimate(a.deviceHours, number),
+      number(a.deviceHours?.mean),
       attainment(a.attainment),
-      estimate(a.unmetRequests, number),
-      estimate(a.scaleEvents, number),
+      ...classes.map((name) => ofClass(a, name)),
+      number(a.unmetRequests?.mean),
+      number(a.scaleEvents?.mean),
     ];
   });
   return tableOf('Totals by autoscaler', columns, rows);
+}
+
+const mostClasses = 4;
+
+// classesOf are the service classes that totals are shown of: none where they say nothing more,
+// or where there are too many for a table.
+function classesOf(autoscalers) {
+  const names = (autoscalers[0].classes ?? []).map((c) => c.serviceClass);
+  return names.length > 1 && names.length <= mostClasses ? names : [];
+}
+
+function ofClass(a, name) {
+  const c = a.classes.find((x) => x.serviceClass === name);
+  return { text: attainment(c?.attainment), class: c?.objective > c?.attainment?.mean ? 'poor' : '' };
 }
 
 function workloads(autoscalers) {
@@ -119,14 +136,14 @@ function workloads(autoscalers) {
     autoscalers.forEach((a) => {
       const w = a.workloads[i];
       const missed = w.objective !== undefined && w.attainment.mean < w.objective;
-      const latencies = (l) => [...[l?.p50, l?.p95, l?.p99].map((e) => estimate(e, latency)), latency(l?.limit)];
+      const latencies = (l) => [...[l?.p50, l?.p95, l?.p99].map((e) => latency(e?.mean)), latency(l?.limit)];
       rows.push([
         first.workload,
         named(a),
         number(Math.round(w.requests)),
         { text: attainment(w.attainment), class: missed ? 'poor' : '' },
-        share(w.objective),
-        estimate(w.unmetRequests, number),
+        percent(w.objective),
+        number(w.unmetRequests?.mean),
         ...latencies(w.ttft),
         ...latencies(w.itl),
       ]);
@@ -220,11 +237,11 @@ function workloadCharts(view, name) {
     attainment: (w) => [flat('objective', first(w)?.objective), ...latencies(w, 'attainment')].filter(Boolean),
   };
   const made = {
-    load: charts.add({ title: 'Load against capacity', unit: 'requests/s', note: 'thick: demand, others: what serves within the SLO', legend: false, series: series.load(name) }),
+    load: charts.add({ title: 'Load against capacity', unit: 'requests/s', note: 'thick: demand', legend: false, series: series.load(name) }),
     ttft: charts.add({ title: 'Time to first token', unit: '95th percentile', note: 'dashed: limit', legend: false, format: latency, series: series.ttft(name) }),
     itl: charts.add({ title: 'Inter-token latency', unit: 'mean', note: 'dashed: limit', legend: false, format: latency, series: series.itl(name) }),
     mean: charts.add({ title: 'Mean time to first token', unit: 'mean', legend: false, format: latency, series: series.mean(name) }),
-    attainment: charts.add({ title: 'Within the SLO', unit: 'share of requests', note: 'dashed: objective', legend: false, format: share, range: (least) => [Math.min(least ?? 0, 0.98), 1.001], series: series.attainment(name) }),
+    attainment: charts.add({ title: 'Within the SLO', unit: 'share of requests', note: 'dashed: objective', legend: false, format: percent, range: (least) => [Math.min(least ?? 0, 0.98), 1.001], series: series.attainment(name) }),
   };
   return {
     charts: Object.values(made),
