@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/queueing"
 )
 
@@ -106,16 +105,6 @@ func (c *cycle) queue(i int) float64 {
 		}
 	}
 	return queue
-}
-
-// completed is the rate at which counts of replicas complete requests when they have enough
-// to do.
-func (c *cycle) completed(i int, counts []int) float64 {
-	var byPhase [3]float64
-	for j, n := range counts {
-		byPhase[c.fleet.Workloads[i].Variants[j].Role] += float64(n) * float64(c.sustained[i][j].atSaturation())
-	}
-	return byPhase[optimizer.Whole] + min(byPhase[optimizer.Prefill], byPhase[optimizer.Decode])
 }
 
 // atSaturation is what a replica completes when it has enough to do.

@@ -17,6 +17,7 @@ func anticipateDemand(c *cycle) error {
 	}
 	c.expected = make([]*Expectation, len(c.fleet.Workloads))
 	for i := range c.fleet.Workloads {
+		c.observeEfficiency(i)
 		if s := &c.seen[i]; s.known {
 			c.expected[i] = c.expect(i, s)
 		}

@@ -38,6 +38,8 @@ type WorkloadMemory struct {
 	Inside []Count
 	// Lengths are nil where they are declared, or not known.
 	Lengths *Lengths
+	// Efficiency is nil where lengths are not measured.
+	Efficiency *Efficiency
 	// At is the time of the last decision.
 	At       time.Time
 	Variants []VariantMemory

@@ -180,6 +180,11 @@ func qualify(c *cycle) error {
 	for i := range c.fleet.Workloads {
 		w, highest := &c.fleet.Workloads[i], c.highest(i)
 		c.sizes[i] = slices.Clone(c.sustained[i])
+		if share := c.efficiency(i); share < 1 {
+			for j := range c.sizes[i] {
+				c.sizes[i][j] = c.sizes[i][j].times(share)
+			}
+		}
 		c.keepLoaded(i)
 		for j := range w.Variants {
 			c.sizes[i][j] = c.sizes[i][j].useful(highest, w.Shapes)
