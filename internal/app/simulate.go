@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/poolwright/poolwright/internal/document"
 	"github.com/poolwright/poolwright/internal/message"
@@ -181,7 +182,7 @@ func shardOf(text string) (sweep.Shard, error) {
 	if text == "" {
 		return sweep.Whole, nil
 	}
-	if _, err := fmt.Sscanf(text+"\n", "%d\n", new(int)); err == nil {
+	if !strings.Contains(text, "/") {
 		index, ok := os.LookupEnv(completionIndex)
 		if !ok {
 			return sweep.Shard{}, fmt.Errorf("--shard: %s: which one? Write index/count, or set %s", text, completionIndex)

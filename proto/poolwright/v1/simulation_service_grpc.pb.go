@@ -30,11 +30,12 @@ const (
 // one. It remembers nothing.
 //
 // Bad input is INVALID_ARGUMENT with a google.rpc.BadRequest that lists every violation
-// with its field path.
+// with its field path; so are traces in files, which are not opened, and simulations that
+// are too large.
 type SimulationServiceClient interface {
 	// Simulate runs a fleet under every autoscaler of the simulation and every seed. It
 	// sends progress now and then, and the result last. A caller that leaves ends the
-	// simulation.
+	// simulation. Where as many run as may, it is RESOURCE_EXHAUSTED: try again later.
 	//
 	// REST answers a line of JSON for each message.
 	Simulate(ctx context.Context, in *Simulation, opts ...grpc.CallOption) (grpc.ServerStreamingClient[SimulateResponse], error)
@@ -75,11 +76,12 @@ type SimulationService_SimulateClient = grpc.ServerStreamingClient[SimulateRespo
 // one. It remembers nothing.
 //
 // Bad input is INVALID_ARGUMENT with a google.rpc.BadRequest that lists every violation
-// with its field path.
+// with its field path; so are traces in files, which are not opened, and simulations that
+// are too large.
 type SimulationServiceServer interface {
 	// Simulate runs a fleet under every autoscaler of the simulation and every seed. It
 	// sends progress now and then, and the result last. A caller that leaves ends the
-	// simulation.
+	// simulation. Where as many run as may, it is RESOURCE_EXHAUSTED: try again later.
 	//
 	// REST answers a line of JSON for each message.
 	Simulate(*Simulation, grpc.ServerStreamingServer[SimulateResponse]) error
