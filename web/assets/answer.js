@@ -9,8 +9,8 @@ import { demandTag, kindOf, nameOf, proofTag, sumOver } from './plan.js';
 export function showPlan(root, { fleet, plan, base, unchanged }) {
   root.replaceChildren(
     el('div', { class: 'card' }, overview(fleet, plan, base, unchanged), plan.notes.length > 0 && el('ul', { class: 'hint' }, plan.notes.map((n) => el('li', {}, n)))),
-    card('Replicas', allocations(plan)),
     card('Pools and quotas', pools(plan)),
+    card('Replicas', allocations(plan)),
     card('Workloads', workloads(fleet, plan)),
   );
 }
@@ -85,6 +85,7 @@ function workloads(fleet, plan) {
     const value = seconds(w.predicted?.[which]?.[kind]);
     const limit = seconds(limits?.[kind]);
     if (w.predicted?.saturated) return { text: 'saturated', class: 'poor' };
+    if (value === null) return '–';
     return [latency(value), el('small', {}, ` ${kind}`), limit !== null && el('div', {}, el('small', {}, `limit ${latency(limit)}`))];
   };
   return tableOf(

@@ -250,7 +250,7 @@ function latencies(limits, plan, which) {
   return [
     plan?.predicted?.saturated
       ? el('span', { class: 'poor' }, 'saturated')
-      : [el('b', { class: over ? 'poor' : null }, latency(predicted)), el('span', { class: 'hint' }, ` ${kind}`)],
+      : [el('b', { class: over ? 'poor' : null }, latency(predicted)), predicted !== null && el('span', { class: 'hint' }, ` ${kind}`)],
     limit !== null && el('div', { class: 'hint' }, `limit ${latency(limit)}`),
     seen.map((v) => el('div', { class: 'hint' }, `observed ${latency(v.value)} mean`, seen.length > 1 && `, ${v.name}`)),
   ];
