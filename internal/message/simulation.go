@@ -63,6 +63,9 @@ func Simulation(m *poolwrightv1.Simulation, open Opener) (Simulated, error) {
 		v.below("", err)
 		s.Cluster.Undeclared = undeclared(m.GetTraffic(), fleet.Workloads)
 	}
+	if m.GetFleet() != nil && len(m.GetFleet().GetWorkloads()) == 0 {
+		v = append(v, Violation{Path: "fleet.workloads", Message: "there is none that requests could arrive for"})
+	}
 	s.times(&v)
 	scalers := m.GetAutoscalers()
 	if len(scalers) == 0 {

@@ -94,6 +94,7 @@ func TestEveryRoutingIsTranslated(t *testing.T) {
 // is said of it.
 var mistakesInSimulations = map[string]struct{ old, new, want string }{
 	"no fleet":                       {smallSimulation, "duration: 1m", "fleet: value is required"},
+	"no workloads":                   {smallSimulation, "duration: 1m\nfleet: {pools: []}", "fleet.workloads: there is none"},
 	"mistake in the fleet":           {"capacityRps: 2", "capacityRps: -2", "fleet.workloads[0].variants[0].capacityRps: must be greater"},
 	"schema of a pool":               {"capacity: 4", "capacity: -4", "fleet.pools[0].capacity: must be greater"},
 	"neither profile nor capacity":   {"capacityRps: 2, ", "", "fleet.workloads[0].variants[0]: "},
