@@ -17,6 +17,8 @@ type day struct {
 	result *poolwrightv1.SimulationResult
 	// kinds are the autoscalers, Poolwright first, the clairvoyant last.
 	kinds []kind
+	// bands are Poolwright with other headroom.
+	bands []band
 	took  time.Duration
 }
 

@@ -42,6 +42,14 @@ the rate of each window, and requests have lengths of others in that window.
 
 `
 
+const bandsHead = `## What bounds cost and attainment
+
+Demand that changes faster than replicas start cannot be followed, only met by headroom or missed. Poolwright plans for an upper quantile of what demand
+may be when replicas asked for now serve: a higher one costs more and misses less. Where neither end of this table meets both targets, no headroom does: it
+is what cannot be foreseen, rates and lengths of requests that jump within a start-up, which bounds them.
+
+`
+
 const transientsHead = `## Short traces
 
 Half an hour of a diurnal rate and a step from 30 to 120 requests/s and back, on replicas that sustain 44 requests/s. The bound here
@@ -127,6 +135,10 @@ func (p *page) text() string {
 	var b strings.Builder
 	judged := p.judged()
 	b.WriteString(judged.Text())
+	if len(p.days) > 0 {
+		t := p.bandTable()
+		b.WriteString(t.Text())
+	}
 	if len(p.transients) > 0 {
 		t := p.transientTable()
 		b.WriteString(t.Text())
@@ -147,6 +159,8 @@ func (p *page) markdown() string {
 		t := d.table()
 		b.WriteString(t.Markdown() + "\n")
 	}
+	headroom := p.bandTable()
+	b.WriteString(bandsHead + headroom.Markdown() + "\n")
 	t := p.transientTable()
 	b.WriteString(transientsHead + t.Markdown() + p.longStart())
 	return b.String()

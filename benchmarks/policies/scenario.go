@@ -73,6 +73,9 @@ func (s *scenario) run(ctx context.Context, o options, p *page, out io.Writer) e
 			return err
 		}
 		d.name = s.name
+		if d.bands, err = bands(ctx, m, open); err != nil {
+			return err
+		}
 		p.days = append(p.days, d)
 		t := d.table()
 		_, err = io.WriteString(out, t.Text())
