@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,7 +77,8 @@ func TestExamplesFitTheirColumns(t *testing.T) {
 
 // So does what is printed of simulations: of all autoscalers, and of a sweep.
 func TestSimulationsFitTheirColumns(t *testing.T) {
-	file := filepath.Join("..", "..", "examples", "what-if.yaml")
+	file := filepath.Join(t.TempDir(), "what-if.yaml")
+	require.NoError(t, os.WriteFile(file, shorterExample(t), 0o600))
 	for _, args := range [][]string{
 		{"compare", "-f", file, "--seed", "1,2"},
 		{"simulate", "-f", file, "--seed", "1", "--sweep", "pools.H100=4,8", "--sweep", "workloads.chat.load.arrivalRate=10,20"},
