@@ -53,12 +53,11 @@ type Cluster struct {
 	disruptions       []disruption
 
 	// open are the windows whose requests have not all ended, current the one under way.
-	windows      int
-	windowLength float64
-	windowBegan  float64
-	open         []*openWindow
-	current      *openWindow
-	each         func(Window)
+	windows     int
+	windowBegan float64
+	open        []*openWindow
+	current     *openWindow
+	each        func(Window)
 
 	autoscaler Autoscaler
 	ticks      int
@@ -101,7 +100,7 @@ func New(config Config) (*Cluster, error) {
 		config.Gateway.Timeout = defaultTimeout
 	}
 	c := &Cluster{
-		config: config, windowLength: config.Window.Seconds(), timeout: config.Gateway.Timeout.Seconds(),
+		config: config, timeout: config.Gateway.Timeout.Seconds(),
 		routing:  rand.New(rand.NewPCG(config.Seed, routingStream)),
 		starting: rand.New(rand.NewPCG(config.Seed, startupStream)),
 	}

@@ -117,3 +117,14 @@ func TestEveryRequestEnds(t *testing.T) {
 	assert.Equal(t, records, completed)
 	assert.InDelta(t, 300*2, cost, 1e-6, "a device costs one per second")
 }
+
+// 45 windows of 1.4 s are 63 s, though 45 × 1.4 is less in floating point.
+func TestWindowsOfAFractionOfASecond(t *testing.T) {
+	windows := run(t, newCluster(t, simulation.Config{
+		Fleet: chat(1, 1), Requests: poisson(1, 5, 63), Window: 1400 * time.Millisecond,
+	}), nil, 63)
+	require.Len(t, windows, 45)
+	for _, w := range windows {
+		assert.Equal(t, 1400*time.Millisecond, w.End.Sub(w.Start))
+	}
+}

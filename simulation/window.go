@@ -117,7 +117,8 @@ func (c *Cluster) openNext() {
 	c.open = append(c.open, w)
 	c.current = w
 	c.windowBegan = c.now
-	if end := float64(c.windows) * c.windowLength; end < c.horizon {
+	// In whole nanoseconds, as the horizon is: a product of seconds may fall short of it.
+	if end := (time.Duration(c.windows) * c.config.Window).Seconds(); end < c.horizon {
 		c.calendar.add(end, windowEnds, 0)
 	}
 }
