@@ -95,7 +95,7 @@ func (f Future) Schedule(stop func() bool) (*hindsight.Schedule, error) {
 		})
 	}
 	for i, w := range f.Traffic {
-		rates, err := trace.Rates(w, f.Seed, f.Window.Seconds(), len(in.Windows))
+		rates, err := f.rates(w)
 		if err != nil {
 			return nil, err
 		}
@@ -109,6 +109,24 @@ func (f Future) Schedule(stop func() bool) (*hindsight.Schedule, error) {
 		}
 	}
 	return hindsight.Find(in, stop)
+}
+
+// rates are those of a workload in every window, the last one of which may be shorter.
+func (f Future) rates(w trace.Workload) ([]float64, error) {
+	whole := int(f.Duration / f.Window)
+	rates, err := trace.Rates(w, f.Seed, f.Window.Seconds(), whole)
+	rest := f.Duration % f.Window
+	if err != nil || rest == 0 {
+		return rates, err
+	}
+	if w.Source == nil {
+		return append(rates, 0), nil
+	}
+	if w.Source, err = trace.Place(w.Source, trace.Placement{From: (f.Duration - rest).Seconds()}); err != nil {
+		return nil, err
+	}
+	last, err := trace.Rates(w, f.Seed, rest.Seconds(), 1)
+	return append(rates, last...), err
 }
 
 // size finds capacities for the lengths in each window. Where a variant sustains nothing at

@@ -49,3 +49,26 @@ func TestScheduleKnowsUndeclaredLengths(t *testing.T) {
 	assert.Greater(t, known.Serving[1][0][0], declared.Serving[0][0][0])
 	assert.Equal(t, known.Serving[1], known.Static, "the peak is one of work")
 }
+
+// A trace ends with the simulation, in the middle of a window.
+func TestScheduleKnowsTheRateOfAShortWindow(t *testing.T) {
+	var requests trace.List
+	for i := range 2100 {
+		requests = append(requests, trace.Request{At: float64(i) / 20, Input: 500, Output: 100})
+	}
+	f := autoscaler.Future{
+		Fleet: planner.Fleet{
+			Pools: []planner.Pool{{Name: "H100", Accelerator: "H100", PricePerHour: 1}},
+			Workloads: []planner.Workload{{Name: "chat", Priority: 1, Variants: []planner.Variant{{
+				Name: "h100", Pools: []int{0}, DevicesPerReplica: 1, CurrentReplicas: 1, Capacity: 2,
+			}}}},
+		},
+		Traffic: []trace.Workload{{Name: "chat", Source: requests}}, Seed: 1, Duration: 105 * time.Second, Window: time.Minute,
+	}
+	s, err := f.Schedule(nil)
+	require.NoError(t, err)
+	assert.Equal(t, [][][]int{{{10}}, {{10}}}, s.Serving, "20 requests/s throughout")
+	f.Traffic[0].Source = nil
+	_, err = f.Schedule(nil)
+	require.NoError(t, err)
+}
