@@ -125,9 +125,9 @@ type trafficTranslation struct {
 	horizon float64
 	traces  map[traceKey]trace.Source
 	samples map[sampleKey]trace.Sample
-	// stateChanges and prefixGroups are those of the parts so far.
-	stateChanges float64
-	prefixGroups int
+	// stateChanges, skippedRequests and prefixGroups are those of the parts so far.
+	stateChanges, skippedRequests float64
+	prefixGroups                  int
 }
 
 type traceKey struct {

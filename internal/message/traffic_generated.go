@@ -50,6 +50,7 @@ func (x *trafficTranslation) generated(m *poolwrightv1.TrafficPart, w *planner.W
 	}
 	x.process(g, at)
 	x.effort(g, horizon, at)
+	x.skipped(generator.Arrivals.Rate, m, path)
 	for _, s := range g.GetStates() {
 		generator.Arrivals.States = append(generator.Arrivals.States, trace.State{Factor: s.GetFactor(), Sojourn: secondsOf(s.GetSojourn())})
 	}
@@ -75,6 +76,7 @@ func (x *trafficTranslation) generated(m *poolwrightv1.TrafficPart, w *planner.W
 const (
 	maxStateChanges = 10_000_000
 	maxPrefixGroups = 1_000_000
+	maxSkipped      = 10_000_000
 )
 
 // effort bounds what a few words can ask for.
@@ -93,6 +95,18 @@ func (x *trafficTranslation) effort(m *poolwrightv1.GeneratedTraffic, horizon fl
 		if x.prefixGroups += groups; x.prefixGroups > maxPrefixGroups {
 			x.violations.add(path+".prefixes.groups", "%d groups so far are more than the %d allowed", x.prefixGroups, maxPrefixGroups)
 		}
+	}
+}
+
+// skipped bounds the requests that are drawn to be left out, which no simulation counts.
+func (x *trafficTranslation) skipped(rate trace.Curve, m *poolwrightv1.TrafficPart, path string) {
+	from := secondsOf(m.GetFrom())
+	if from == 0 {
+		return
+	}
+	if x.skippedRequests += rate.Integral(0, from); !(x.skippedRequests <= maxSkipped) {
+		x.violations.add(path+".from", "about %.3g requests so far are left out before it, more than the %d allowed: let the rate start later",
+			x.skippedRequests, maxSkipped)
 	}
 }
 

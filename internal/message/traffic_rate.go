@@ -1,6 +1,8 @@
 package message
 
 import (
+	"math"
+
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/simulation/trace"
 )
@@ -38,10 +40,13 @@ func (x *trafficTranslation) rate(m *poolwrightv1.RateCurve, horizon float64, pa
 	switch {
 	case !ok:
 		return trace.Curve{}
-	case len(factors) == 1:
-		return factors[0]
+	case len(factors) > 1:
+		factors[0] = trace.Product(horizon, factors...)
 	}
-	return trace.Product(horizon, factors...)
+	if n := factors[0].Integral(0, horizon); math.IsNaN(n) || math.IsInf(n, 1) {
+		x.violations.add(path, "its factors make rates that are no numbers any more")
+	}
+	return factors[0]
 }
 
 // base is that of a curve, false after a violation.

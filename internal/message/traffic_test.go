@@ -3,6 +3,7 @@ package message_test
 import (
 	"io"
 	"io/fs"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -196,26 +197,28 @@ traffic:
 
 func TestTrafficMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"duration: 9s\ntraffic:\n- {workload: chat}":                                                                               "traffic[0].parts: must contain at least 1 item(s)",
-		"traffic:\n- {workload: chat, parts: [{generated: {rate: {constant: 1}}}]}\n" + code:                                       "duration: it is needed, as there is no trace that ends",
-		"duration: 9s\ntraffic:\n- {workload: mail, parts: [{trace: {file: conv.csv}}]}\n" + code:                                  `traffic[0].workload: there is no workload "mail"`,
-		"duration: 9s\ntraffic:\n" + code + code:                                                                                   `traffic[1].workload: "prod/code" has traffic already`,
-		"traffic:\n- {workload: chat, parts: [{trace: {file: no.csv}}]}\n" + code:                                                  "traffic[0].parts[0].trace.file: no.csv: open no.csv: file does not exist",
-		"traffic:\n- {workload: chat, parts: [{trace: {file: bad.csv}}]}\n" + code:                                                 "traffic[0].parts[0].trace.file: bad.csv:2: output \"x\" is no number of tokens\ntraffic[0].parts[0].trace.file: bad.csv:4: time 4 s is before 5 s, that of the request before",
-		"traffic:\n- {workload: chat, parts: [{trace: {file: conv.csv}, from: 10s}]}\n" + code:                                     "traffic[0].parts[0].from: the trace ends at 9 s",
-		"traffic:\n- {workload: chat, parts: [{trace: {file: conv.csv}, from: 3s, to: 2s}]}\n" + code:                              "traffic[0].parts[0]: cut from 3 s to 2 s: nothing remains",
-		"duration: 9s\ntraffic:\n- {workload: chat, parts: [{generated: {rate: {constant: 1}}, replicate: {factor: 2}}]}\n" + code: "traffic[0].parts[0]: resample and replicate are for traces: what is generated has a rate",
-		generated("rate: {constant: 1}, process: GAMMA"):                                                                           "traffic[0].parts[0].generated.scv: GAMMA needs it",
-		generated("rate: {constant: 1}, scv: 2"):                                                                                   "traffic[0].parts[0].generated.scv: that of POISSON is 1",
-		generated("rate: {constant: 1, hours: [1, 2], days: [3]}"):                                                                 "traffic[0].parts[0].generated.rate.days: expected 7 factors, got 1\ntraffic[0].parts[0].generated.rate.hours: expected 24 factors, got 2",
-		generated("rate: {steps: {points: [{at: 1s, rate: 1}]}}"):                                                                  "traffic[0].parts[0].generated.rate.steps: the first point of a curve must be at 0",
-		generated("rate: {linear: {points: [{rate: 1}, {rate: 1}]}}"):                                                              "traffic[0].parts[0].generated.rate.linear: points[1]: 0 s is not later than the point before",
-		generated("rate: {file: {file: rates.csv, column: c}}"):                                                                    `traffic[0].parts[0].generated.rate.file.file: rates.csv:1: there is no column "c" of rates`,
-		generated("rate: {file: {file: rates.csv, column: a, from: 20s}}"):                                                         "traffic[0].parts[0].generated.rate.file.from: the rates end at 20 s",
-		generated("rate: {constant: 1}, states: [{sojourn: 1s}]"):                                                                  "traffic[0].parts[0].generated: states: one factor at least must be positive",
-		generated("rate: {constant: 1}, input: {mean: 5}, sample: {trace: {file: conv.csv}}"):                                      "traffic[0].parts[0].generated.input: give either input and output, or a sample",
-		generated("rate: {constant: 1}, output: {mean: 0.5, min: 7, max: 5}"):                                                      "traffic[0].parts[0].generated.output.max: 5 is less than min, which is 7\ntraffic[0].parts[0].generated.output.mean: it must be at least 1",
-		generated("rate: {constant: 1}, sample: {trace: {file: conv.csv}, from: 20s}"):                                             "traffic[0].parts[0].generated.sample: a sample needs requests",
+		"duration: 9s\ntraffic:\n- {workload: chat}":                                                                                                                          "traffic[0].parts: must contain at least 1 item(s)",
+		"traffic:\n- {workload: chat, parts: [{generated: {rate: {constant: 1}}}]}\n" + code:                                                                                  "duration: it is needed, as there is no trace that ends",
+		"duration: 9s\ntraffic:\n- {workload: mail, parts: [{trace: {file: conv.csv}}]}\n" + code:                                                                             `traffic[0].workload: there is no workload "mail"`,
+		"duration: 9s\ntraffic:\n" + code + code:                                                                                                                              `traffic[1].workload: "prod/code" has traffic already`,
+		"traffic:\n- {workload: chat, parts: [{trace: {file: no.csv}}]}\n" + code:                                                                                             "traffic[0].parts[0].trace.file: no.csv: open no.csv: file does not exist",
+		"traffic:\n- {workload: chat, parts: [{trace: {file: bad.csv}}]}\n" + code:                                                                                            "traffic[0].parts[0].trace.file: bad.csv:2: output \"x\" is no number of tokens\ntraffic[0].parts[0].trace.file: bad.csv:4: time 4 s is before 5 s, that of the request before",
+		"traffic:\n- {workload: chat, parts: [{trace: {file: conv.csv}, from: 10s}]}\n" + code:                                                                                "traffic[0].parts[0].from: the trace ends at 9 s",
+		"traffic:\n- {workload: chat, parts: [{trace: {file: conv.csv}, from: 3s, to: 2s}]}\n" + code:                                                                         "traffic[0].parts[0]: cut from 3 s to 2 s: nothing remains",
+		"duration: 9s\ntraffic:\n- {workload: chat, parts: [{generated: {rate: {constant: 1}}, replicate: {factor: 2}}]}\n" + code:                                            "traffic[0].parts[0]: resample and replicate are for traces: what is generated has a rate",
+		generated("rate: {constant: 1}, process: GAMMA"):                                                                                                                      "traffic[0].parts[0].generated.scv: GAMMA needs it",
+		generated("rate: {constant: 1}, scv: 2"):                                                                                                                              "traffic[0].parts[0].generated.scv: that of POISSON is 1",
+		generated("rate: {constant: 1, hours: [1, 2], days: [3]}"):                                                                                                            "traffic[0].parts[0].generated.rate.days: expected 7 factors, got 1\ntraffic[0].parts[0].generated.rate.hours: expected 24 factors, got 2",
+		generated("rate: {steps: {points: [{at: 1s, rate: 1}]}}"):                                                                                                             "traffic[0].parts[0].generated.rate.steps: the first point of a curve must be at 0",
+		generated("rate: {linear: {points: [{rate: 1}, {rate: 1}]}}"):                                                                                                         "traffic[0].parts[0].generated.rate.linear: points[1]: 0 s is not later than the point before",
+		generated("rate: {file: {file: rates.csv, column: c}}"):                                                                                                               `traffic[0].parts[0].generated.rate.file.file: rates.csv:1: there is no column "c" of rates`,
+		generated("rate: {file: {file: rates.csv, column: a, from: 20s}}"):                                                                                                    "traffic[0].parts[0].generated.rate.file.from: the rates end at 20 s",
+		generated("rate: {constant: 1}, states: [{sojourn: 1s}]"):                                                                                                             "traffic[0].parts[0].generated: states: one factor at least must be positive",
+		generated("rate: {constant: 1}, input: {mean: 5}, sample: {trace: {file: conv.csv}}"):                                                                                 "traffic[0].parts[0].generated.input: give either input and output, or a sample",
+		generated("rate: {constant: 1}, output: {mean: 0.5, min: 7, max: 5}"):                                                                                                 "traffic[0].parts[0].generated.output.max: 5 is less than min, which is 7\ntraffic[0].parts[0].generated.output.mean: it must be at least 1",
+		generated("rate: {constant: 1}, sample: {trace: {file: conv.csv}, from: 20s}"):                                                                                        "traffic[0].parts[0].generated.sample: a sample needs requests",
+		"duration: 9s\ntraffic:\n- {workload: chat, parts: [{generated: {rate: {constant: 1000}}, from: 3h}]}\n" + code:                                                       "traffic[0].parts[0].from: about 1.08e+07 requests so far are left out before it, more than the 10000000 allowed: let the rate start later",
+		"duration: 9s\ntraffic:\n- {workload: chat, parts: [{generated: {rate: {constant: 1, crowds: [" + strings.Repeat("{hold: 1h, factor: 1e6}, ", 60) + "]}}}]}\n" + code: "traffic[0].parts[0].generated.rate: its factors make rates that are no numbers any more",
 		"duration: 9s\ntraffic:\n- {workload: chat, parts: [{generated: {rate: {constant: 1}, states: [{factor: 1, sojourn: 1ms}, {factor: 2, sojourn: 1ms}]}, stretch: 1e-5}]}\n" + code: "traffic[0].parts[0].generated.states: about 9e+08 changes of states so far are more than the 10000000 allowed",
 		"duration: 9s\ntraffic:\n- {workload: chat, parts: [{generated: {rate: {constant: 1}}, stretch: 1e-7, at: 1s}]}\n" + code:                                                         "traffic[0].parts[0]: it would take more than a year of requests",
 	} {
