@@ -204,7 +204,7 @@ bench-forecast: ## measure predictions of demand; fails when a target is missed;
 
 .PHONY: compare-policies
 compare-policies: ## compare the loop with other autoscalers on days of traffic (1 h); fails when a target is missed; writes docs/policy-comparison.md where DATA (../shared/data) exists
-	CGO_ENABLED=0 go -C benchmarks run ./policies -data "$(abspath $(DATA))" -docs "$(CURDIR)/docs"
+	CGO_ENABLED=0 go -C benchmarks run ./policies -data "$(abspath $(DATA))" -docs ../docs $(ARGS)
 
 .PHONY: bench-hindsight
 bench-hindsight: ## compute bounds in hindsight on arrivals of DATA (../shared/data); fails when one is not that of the data

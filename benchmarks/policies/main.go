@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,8 +24,23 @@ type options struct {
 	docs string
 	// only is a part of the names of the scenarios to be run, all if empty.
 	only string
-	// grid compares other autoscalers too.
-	grid bool
+	// grid is the scenarios that other autoscalers are compared on, by parts of their names.
+	grid []string
+	// seeds is the most of each scenario's seeds that are run.
+	seeds int
+}
+
+// full tells whether nothing is left out.
+func (o *options) full() bool {
+	return o.only == "" && slices.Equal(o.grid, []string{""}) && o.seeds == allSeeds
+}
+
+// allSeeds is the number of seeds of every scenario.
+const allSeeds = 3
+
+// compares tells whether other autoscalers are compared on a scenario.
+func (o *options) compares(name string) bool {
+	return slices.ContainsFunc(o.grid, func(part string) bool { return strings.Contains(name, part) })
 }
 
 func main() {
@@ -43,17 +60,20 @@ func parse(args []string, w io.Writer) (options, error) {
 	set.StringVar(&o.data, "data", "../../shared/data", "`folder` of third-party data")
 	set.StringVar(&o.docs, "docs", "", "write the page into this `folder`")
 	set.StringVar(&o.only, "only", "", "run the scenarios whose names contain this `text`")
-	set.BoolVar(&o.grid, "grid", true, "compare other autoscalers, in all settings of their grids")
-	return o, set.Parse(args)
+	grid := set.String("grid", "", "compare other autoscalers, in all settings of their grids, on scenarios whose names contain one of these comma-separated `texts`; none = on none")
+	set.IntVar(&o.seeds, "seeds", allSeeds, "run no more than so `many` seeds of each day")
+	err := set.Parse(args)
+	o.grid = strings.Split(*grid, ",")
+	return o, err
 }
 
 // run compares, shows and writes.
 func run(ctx context.Context, o options, out, log io.Writer) error {
-	if o.docs != "" && (o.only != "" || !o.grid) {
-		return fmt.Errorf("the page is of all scenarios and autoscalers: leave -only and -grid out")
+	if o.docs != "" && o.only != "" {
+		return errors.New("the page is of all scenarios: leave -only out")
 	}
 	began := time.Now()
-	p := page{date: began}
+	p := page{date: began, options: o}
 	missing := false
 	for _, s := range scenarios {
 		if !strings.Contains(s.name, o.only) {

@@ -111,10 +111,26 @@ func TestScenariosAreSimulations(t *testing.T) {
 	}
 }
 
+func TestOptionsSayWhatIsLeftOut(t *testing.T) {
+	whole, err := parse(nil, io.Discard)
+	require.NoError(t, err)
+	assert.True(t, whole.full())
+	assert.True(t, whole.compares("day"))
+	assert.Empty(t, (&page{options: whole}).leftOut())
+
+	part, err := parse([]string{"-grid", "azure,none", "-seeds", "1"}, io.Discard)
+	require.NoError(t, err)
+	assert.False(t, part.compares("day"))
+	assert.True(t, part.compares("azure2023_conv"))
+	text := (&page{options: part, days: []*day{{name: "day"}, {name: "azure2023_conv"}}}).leftOut()
+	assert.Contains(t, text, "first 1 of three seeds")
+	assert.Contains(t, text, "not compared on: day.")
+}
+
 // Without data only what is shipped could run; of the rest it is said that it is left out.
 func TestWithoutData(t *testing.T) {
 	var out bytes.Buffer
-	err := run(t.Context(), options{data: t.TempDir(), only: "A", grid: true}, &out, io.Discard)
+	err := run(t.Context(), options{data: t.TempDir(), only: "A", grid: []string{""}}, &out, io.Discard)
 	require.NoError(t, err)
 	assert.Contains(t, out.String(), "left out, there is no")
 	assert.Error(t, run(t.Context(), options{docs: "x", only: "A"}, &out, io.Discard))

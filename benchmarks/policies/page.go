@@ -9,10 +9,12 @@ import (
 
 	"github.com/poolwright/poolwright/benchmarks/internal/machine"
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
 
 // page is what was found.
 type page struct {
+	options    options
 	date       time.Time
 	took       time.Duration
 	days       []*day
@@ -24,7 +26,7 @@ const pageHead = `# Poolwright's loop beside other autoscalers
 Written by ` + "`make compare-policies`" + `, which fails when a target is missed. [autoscalers.md](autoscalers.md) says what is compared, with the
 settings that were tried, and [simulation.md](simulation.md) what is simulated.
 
-All meet the same arrivals, with three seeds, in fleets that start alike. Costs are of the hindsight bound: what the cheapest replicas cost
+All meet the same arrivals, with equal seeds, in fleets that start alike. Costs are of the hindsight bound: what the cheapest replicas cost
 which sustain the rate of every window, with its lengths of requests, where both are known in advance and start-ups begin in time. The clairvoyant
 follows that schedule. Attainment is the share of requests within the SLO, of the service class with the least.
 
@@ -91,7 +93,7 @@ func (d *day) table() table.Table {
 			good = fmt.Sprintf("%s: %s", c.name, ratio(c.cost()))
 		}
 		t.Add(k.name, o.name, percent(o.attainment()), o.interval(), ratio(o.cost()),
-			fmt.Sprintf("%s–%s", ratio(1+regret.GetLower()), ratio(1+regret.GetUpper())),
+			span(regret, func(x float64) string { return ratio(1 + x) }),
 			fmt.Sprintf("%.0f", o.result.GetDeviceHours().GetMean()), fmt.Sprintf("%.0f", o.result.GetScaleEvents().GetMean()), good)
 	}
 	return t
@@ -101,10 +103,37 @@ func (d *day) table() table.Table {
 func (o *outcome) interval() string {
 	for _, c := range o.result.GetClasses() {
 		if a := c.GetAttainment(); a.GetMean() == o.attainment() {
-			return fmt.Sprintf("%s–%s", percent(a.GetLower()), percent(min(1, a.GetUpper())))
+			return span(a, func(x float64) string { return percent(min(1, x)) })
 		}
 	}
 	return ""
+}
+
+// span is the interval of an estimate; a single seed has none.
+func span(e *poolwrightv1.Estimate, text func(float64) string) string {
+	if e.Lower == nil || e.Upper == nil {
+		return "–"
+	}
+	return text(e.GetLower()) + "–" + text(e.GetUpper())
+}
+
+// leftOut says what this run leaves out of the whole.
+func (p *page) leftOut() string {
+	if p.options.full() {
+		return ""
+	}
+	var alone []string
+	for _, d := range p.days {
+		if !p.options.compares(d.name) {
+			alone = append(alone, d.name)
+		}
+	}
+	text := fmt.Sprintf("**This run leaves something out** (`-grid %s -seeds %d`): each day has the first %d of three seeds.",
+		strings.Join(p.options.grid, ","), p.options.seeds, p.options.seeds)
+	if alone != nil {
+		text += fmt.Sprintf(" Others than Poolwright, static peak and the clairvoyant are not compared on: %s.", strings.Join(alone, ", "))
+	}
+	return text + "\n\n"
 }
 
 // runs is the number of simulations.
@@ -150,6 +179,7 @@ func (p *page) markdown() string {
 	var b strings.Builder
 	b.WriteString(pageHead)
 	fmt.Fprintf(&b, "%s, %s, in %s.\n\n", machine.Describe(), p.date.UTC().Format(time.DateOnly), p.took.Round(time.Minute))
+	b.WriteString(p.leftOut())
 	judged := p.judged()
 	b.WriteString(judged.Markdown() + "\n" + daysHead)
 	for _, f := range p.figures() {

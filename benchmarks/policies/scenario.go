@@ -68,7 +68,8 @@ func (s *scenario) run(ctx context.Context, o options, p *page, out io.Writer) e
 		return err
 	}
 	if len(s.startups) == 0 {
-		d, err := compare(ctx, m, open, o.grid)
+		m.Seeds = m.GetSeeds()[:min(len(m.GetSeeds()), max(1, o.seeds))]
+		d, err := compare(ctx, m, open, o.compares(s.name))
 		if err != nil {
 			return err
 		}
