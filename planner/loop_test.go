@@ -97,11 +97,11 @@ func TestArrivalsAreReconstructed(t *testing.T) {
 func TestGrowthIsOverTheWindowOfCompletions(t *testing.T) {
 	l := newLoop(t, twoPools(0, declared("chat-a100", 1, 4)))
 	completed := []float64{10, 10, 10, 10, 30, 30, 30, 30, 20, 20}
-	waiting, d := 0., planner.Decision{}
+	waiting := 0.
 	for k, now := range completed {
 		mean := (completed[max(0, k-3)] + completed[max(0, k-2)] + completed[max(0, k-1)] + now) / 4
 		waiting += 15 * (20 - now)
-		d = l.cycle(chat(planner.Observation{Window: time.Minute, CompletionRate: rate(mean), Running: rate(40), Waiting: rate(waiting)}))
+		d := l.cycle(chat(planner.Observation{Window: time.Minute, CompletionRate: rate(mean), Running: rate(40), Waiting: rate(waiting)}))
 		if k > 0 {
 			assert.InDelta(t, 20, float64(d.Plans[0].Expected.Observed), 1e-9, "cycle %d", k)
 		}
