@@ -115,7 +115,7 @@ func TestDocumentedSimulations(t *testing.T) {
 	example := shorterExample(t)
 	t.Chdir(t.TempDir())
 	require.NoError(t, errors.Join(os.Mkdir("examples", 0o700), os.Mkdir("shards", 0o700)))
-	require.NoError(t, os.WriteFile(filepath.Join("examples", "what-if.yaml"), example, 0o600)) //nolint:gosec // of the test's folder
+	require.NoError(t, os.WriteFile(filepath.Join("examples", "what-if.yaml"), example, 0o600))
 	commands := 0
 	for line := range strings.Lines(string(readme) + string(page) + newSimulate().Example + "\n" + newCompare().Example) {
 		line, _, _ = strings.Cut(line, " #")

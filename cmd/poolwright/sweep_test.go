@@ -56,7 +56,7 @@ func TestSweepOfAJob(t *testing.T) {
 					return err
 				}
 			}
-			return os.WriteFile(filepath.Join(e.WorkDir, "scenario", "scenario.yaml"), scenario, 0o600) //nolint:gosec // of the test's folder
+			return os.WriteFile(filepath.Join(e.WorkDir, "scenario", "scenario.yaml"), scenario, 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"pods": func(ts *testscript.TestScript, _ bool, _ []string) {
