@@ -118,6 +118,11 @@ func TestOptionsSayWhatIsLeftOut(t *testing.T) {
 	assert.True(t, whole.compares("day"))
 	assert.Empty(t, (&page{options: whole}).leftOut())
 
+	timed := &page{options: whole, transients: []*transient{{startup: time.Hour}, {startup: time.Hour}}, took: longest + time.Second}
+	assert.True(t, timed.missed(), "all of it takes too long")
+	timed.options.seeds = 1
+	assert.False(t, timed.missed())
+
 	part, err := parse([]string{"-grid", "azure,none", "-seeds", "1"}, io.Discard)
 	require.NoError(t, err)
 	assert.False(t, part.compares("day"))

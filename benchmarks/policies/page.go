@@ -204,10 +204,11 @@ func (p *page) longStart() string {
 		}
 		return fmt.Sprintf(`
 A step that nobody announces and replicas that take %s to start: %s of all requests are within the SLO, %s under an autoscaler that
-is told the step at once. One replica sustains 44 of 120 requests/s meanwhile, so that more than 18,000 wait when the others serve, and with first come, first
-served every request that comes before they are worked off waits, too. What bounds attainment is the start-up, not
-the decision; a pool of warm replicas or a shorter start-up helps, or a gateway that gives up old requests.
-`, x.startup, percent(x.ours.Attainment.Mean), percent(x.reactive.Attainment.Mean))
+is told the step at once. One replica sustains 44 of 120 requests/s meanwhile, so that more than 18,000 wait when the others serve. What is asked for the
+rate alone hardly exceeds it, and works them off for the rest of the step; Poolwright asks for replicas to work them off too, which is what it pays for beyond
+short start-ups: %s of the bound's. What it misses is bound by the start-up, not by the decision. Warm replicas or a
+shorter start-up help, or a gateway that gives up old requests.
+`, x.startup, percent(x.ours.Attainment.Mean), percent(x.reactive.Attainment.Mean), ratio(x.oursDeviceSeconds/x.bound))
 	}
 	return ""
 }

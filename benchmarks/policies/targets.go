@@ -47,7 +47,7 @@ func (p *page) targets() []target {
 	for _, t := range p.transients {
 		all = append(all, t.targets()...)
 	}
-	if len(p.days) == len(scenarios) {
+	if p.options.full() && len(p.days)+len(p.transients) > 1 {
 		all = append(all, target{"time of all", p.took.Round(time.Minute).String(), "≤ " + longest.String(), p.took <= longest})
 	}
 	return all
