@@ -54,6 +54,14 @@ func TestNewNamesEveryMistake(t *testing.T) {
 	assert.Equal(t, strings.Count(err.Error(), "\n")+1, strings.Count(err.Error(), "simulation: "), "a line each")
 }
 
+func TestReplicasAreBounded(t *testing.T) {
+	_, err := simulation.New(simulation.Config{Fleet: chat(1, 100_001), Requests: slices.Values[[]trace.Request](nil)})
+	require.EqualError(t, err, "simulation: fleet.workloads: 100001 replicas at the start are more than the 100000 that a cluster may have")
+	c := newCluster(t, simulation.Config{Fleet: chat(1, 1)})
+	greedy := scaler{time.Minute, func(time.Time) { c.SetReplicas(0, 0, 1<<30) }}
+	require.ErrorContains(t, c.Run(t.Context(), greedy, midnight.Add(time.Hour), nil), "make more than the 100000 that a cluster may have")
+}
+
 func TestWrongRequestsEndTheSimulation(t *testing.T) {
 	good := trace.Request{At: 1, Input: 10, Output: 10}
 	for name, wrong := range map[string]trace.Request{

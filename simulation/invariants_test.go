@@ -170,7 +170,7 @@ func (w *world) checkPools() {
 }
 
 func (w *world) checkVariant(v *variant, on map[*server]int) {
-	w.must(v.desired == v.count(), "there are more or fewer replicas than asked for")
+	w.must(v.desired == len(v.leastWantedFirst()), "there are more or fewer replicas than asked for")
 	serving, paid := 0, 0
 	for _, s := range v.servers {
 		if s.phase != Pending {

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/poolwright/poolwright/simulation/replica"
@@ -23,46 +24,43 @@ func (c *Cluster) SetReplicas(workload, variant, replicas int) {
 	c.reconcile(v)
 }
 
+// maxReplicas is the most that a cluster may have at a time, draining ones included. It keeps
+// memory bounded whatever is asked for.
+const maxReplicas = 100_000
+
 // reconcile asks for replicas or removes some until there are as many as desired.
 func (c *Cluster) reconcile(v *variant) {
-	n := v.count()
-	for ; n < v.desired; n++ {
+	kept := v.leastWantedFirst()
+	for range v.desired - len(kept) {
+		if len(c.servers)-len(c.slots) >= maxReplicas {
+			c.failure = fmt.Errorf("simulation: %d replicas of %q make more than the %d that a cluster may have",
+				v.desired, v.config.Name, maxReplicas)
+			return
+		}
 		c.ask(v)
 	}
-	for ; n > v.desired; n-- {
-		c.remove(v.leastWanted())
+	for _, s := range kept[:max(0, len(kept)-v.desired)] {
+		c.remove(s)
 	}
 	c.fill()
 }
 
-// count is the number of replicas that do not drain.
-func (v *variant) count() int {
-	n := 0
+// leastWantedFirst are the replicas that do not drain, in the order in which they are removed.
+func (v *variant) leastWantedFirst() []*server {
+	all := make([]*server, 0, len(v.servers))
 	for _, s := range v.servers {
 		if s.phase != Draining {
-			n++
+			all = append(all, s)
 		}
 	}
-	return n
-}
-
-// leastWanted is the replica that is removed first. There must be one.
-func (v *variant) leastWanted() *server {
-	var least *server
-	for _, s := range v.servers {
-		if s.phase != Draining && (least == nil || !lessWanted(least, s)) {
-			least = s
+	slices.SortFunc(all, func(a, b *server) int {
+		order := cmp.Compare(a.phase, b.phase)
+		if order == 0 && a.phase == Serving {
+			order = cmp.Compare(a.inside(), b.inside())
 		}
-	}
-	return least
-}
-
-// lessWanted tells whether a replica is removed before one that was asked for later.
-func lessWanted(older, younger *server) bool {
-	if older.phase != younger.phase || older.phase != Serving {
-		return older.phase < younger.phase
-	}
-	return older.inside() < younger.inside()
+		return cmp.Or(order, cmp.Compare(b.number, a.number))
+	})
+	return all
 }
 
 // ask asks for a replica.

@@ -48,8 +48,15 @@ func (c *Config) validate() error {
 	for i := range c.Disruptions {
 		c.Disruptions[i].validate(fmt.Sprintf("disruptions[%d]", i), pools, &v)
 	}
+	replicas := 0
 	for i := range c.Fleet.Workloads {
 		c.validateWorkload(i, &v)
+		for j := range c.Fleet.Workloads[i].Variants {
+			replicas += c.Fleet.Workloads[i].Variants[j].CurrentReplicas
+		}
+	}
+	if replicas > maxReplicas {
+		v.add("fleet.workloads: %d replicas at the start are more than the %d that a cluster may have", replicas, maxReplicas)
 	}
 	return errors.Join(v...)
 }
