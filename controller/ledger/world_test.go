@@ -146,7 +146,7 @@ func goOn(t *testing.T, w *world, config controller.Config, cycles int, step tim
 			w.meddle(t)
 		}
 		var stop func() bool
-		if n%25 == 13 {
+		if n%20 == 13 {
 			stop = func() bool { return true }
 		}
 		entry, err := c.Tick(t.Context(), w.Now(), stop)
