@@ -32,8 +32,12 @@ type Simulated struct {
 	Autoscalers []NamedAutoscaler
 }
 
-// mostWindows is the most windows that results may have.
-const mostWindows = 100_000
+// Results may have mostWindows windows, and mostSeries of them over all workloads: what is
+// known in hindsight takes memory for each. It is a day of minutes of 2,000 workloads.
+const (
+	mostWindows = 100_000
+	mostSeries  = 2_880_000
+)
 
 // Simulation checks a simulation and translates it. Files of requests are opened by open. The error is of type [Violations] and
 // names every mistake.
@@ -164,6 +168,8 @@ func (s *Simulated) times(v *Violations) {
 	}
 	if n := s.Duration / s.Window; n > mostWindows {
 		v.add("window", "%s are %d windows of %s, more than the %d allowed", s.Duration, n, s.Window, mostWindows)
+	} else if all := int64(n) * int64(len(s.Traffic)); all > mostSeries {
+		v.add("window", "%d windows of each of %d workloads are more than the %d allowed", n, len(s.Traffic), mostSeries)
 	}
 	warmup := s.Warmup
 	if rest := warmup % s.Window; rest > 0 {

@@ -1,12 +1,14 @@
 package message_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/poolwright/poolwright/internal/document"
 	"github.com/poolwright/poolwright/internal/message"
@@ -131,6 +133,21 @@ func TestMistakesInSimulations(t *testing.T) {
 			assert.Len(t, violations, 1, "%v", violations)
 		})
 	}
+}
+
+func TestTooManyWindowsOfWorkloads(t *testing.T) {
+	m := simulationOf(t, strings.Replace(smallSimulation, "duration: 10m", "duration: 100h\nwindow: 10s", 1))
+	one := m.GetFleet().GetWorkloads()[0]
+	for i := range 80 {
+		w := proto.CloneOf(one)
+		w.Name = fmt.Sprint("w", i)
+		m.Fleet.Workloads = append(m.Fleet.Workloads, w)
+	}
+	_, err := message.Simulation(m, message.NoFiles)
+	require.ErrorContains(t, err, "window: 36000 windows of each of 81 workloads are more than the 2880000 allowed")
+	m.Fleet.Workloads = m.GetFleet().GetWorkloads()[1:]
+	_, err = message.Simulation(m, message.NoFiles)
+	require.NoError(t, err)
 }
 
 // Mistakes in different parts come in one error, in the order of paths.
