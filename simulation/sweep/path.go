@@ -3,6 +3,7 @@ package sweep
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,6 +57,19 @@ type place struct {
 	key     string // of a map
 	// path is the same for all paths that lead here.
 	path string
+	// choices are the fields on the way here in whose place there may be others.
+	choices []choice
+}
+
+// choice is a field of a oneof.
+type choice struct {
+	message protoreflect.Message
+	field   protoreflect.FieldDescriptor
+}
+
+// excluded tells whether another field has come in the place of one on the way here.
+func (p *place) excluded() bool {
+	return slices.ContainsFunc(p.choices, func(c choice) bool { return !c.message.Has(c.field) })
 }
 
 // find follows a path through a simulation, whose messages it makes where they are absent.
@@ -100,12 +114,17 @@ func walk(m protoreflect.Message, names []string, at string) (place, error) {
 		return inMap(place{message: m, field: field, path: path}, rest)
 	case field.IsList():
 		return inList(m, field, rest, path)
-	case isMessage(field):
-		return walk(m.Mutable(field).Message(), rest, path)
-	case len(rest) > 0:
+	case !isMessage(field) && len(rest) > 0:
 		return place{}, fmt.Errorf("%s has no field %q", path, rest[0])
 	}
-	return place{message: m, field: field, path: path}, nil
+	p, err := place{message: m, field: field, path: path}, error(nil)
+	if isMessage(field) {
+		p, err = walk(m.Mutable(field).Message(), rest, path)
+	}
+	if field.ContainingOneof() != nil {
+		p.choices = append(p.choices, choice{m, field})
+	}
+	return p, err
 }
 
 // isMessage tells whether a field has fields; a duration is a value.

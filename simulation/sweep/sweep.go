@@ -57,7 +57,8 @@ func New(s *poolwrightv1.Simulation, dimensions []Dimension) (*Sweep, error) {
 	if err := errors.Join(mistakes...); err != nil {
 		return nil, err
 	}
-	return sweep, nil
+	_, err := sweep.At(0)
+	return sweep, err
 }
 
 // Points is the number of points, 1 without dimensions.
@@ -89,6 +90,11 @@ func (s *Sweep) At(point int) (*poolwrightv1.Simulation, error) {
 	for i, v := range s.Values(point) {
 		if err := places[i].set(v); err != nil {
 			return nil, fmt.Errorf("sweep: %s: %s: %w", s.dimensions[i].Path, v, err)
+		}
+	}
+	for i := range places {
+		if places[i].excluded() {
+			return nil, fmt.Errorf("sweep: %s can't be varied beside what is in its place then", s.dimensions[i].Path)
 		}
 	}
 	return m, nil

@@ -178,6 +178,18 @@ func TestAllMistakesAreNamed(t *testing.T) {
 	}
 }
 
+// Fields that exclude each other can't both be varied, whichever is set first.
+func TestFieldsOfOneChoice(t *testing.T) {
+	base := simulation(t)
+	base.Traffic = []*poolwrightv1.Traffic{{Workload: "chat", Parts: []*poolwrightv1.TrafficPart{{}}}}
+	constant := "traffic.chat.parts.0.generated.rate.constant=1,2"
+	file := "traffic.chat.parts.0.generated.rate.file.column=a,b"
+	_, err := sweep.New(base, dimensions(t, constant, file))
+	require.ErrorContains(t, err, "rate.file.column can't be varied beside what is in its place then")
+	_, err = sweep.New(base, dimensions(t, file, constant))
+	require.ErrorContains(t, err, "constant can't be beside file")
+}
+
 func TestSweepsAreBounded(t *testing.T) {
 	_, err := sweep.New(simulation(t), dimensions(t, "pools.H100=1..1000", "pools.spot=1..1000"))
 	assert.ErrorContains(t, err, "more than 100000 points")
