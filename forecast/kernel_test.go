@@ -157,3 +157,22 @@ func TestFitIsLeastSquares(t *testing.T) {
 	assert.Equal(t, Line{Level: l.Level, Slope: l.Slope, Span: 40, Centre: 20, Variance: 0.5, SlopeVariance: 2.0 / 1000}, l)
 	assert.InDelta(t, math.Sqrt(0.5+0.002*30*30), l.deviation(10), 1e-12)
 }
+
+// Two levels explain a step, and the best place between them is found.
+func TestRestOfStep(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 1))
+	for range 200 {
+		points := make([]point, 2+random.IntN(19))
+		for i := range points {
+			points[i].rate = 50 * random.Float64()
+		}
+		least := math.Inf(1)
+		for split := 1; split < len(points); split++ {
+			before, after := fit(points[:split]), fit(points[split:])
+			least = min(least, before.rest+after.rest)
+		}
+		assert.InDelta(t, least, restOfStep(points), 1e-9)
+	}
+	step := agreed([]point{{120, 39}, {105, 41}, {90, 38}, {75, 40}, {60, 39}, {45, 37.5}, {30, 43.8}, {15, 44.7}, {0, 45.8}})
+	assert.Zero(t, step.Slope)
+}

@@ -30,7 +30,7 @@ type Sample struct {
 // residuals as criterion and the noise from second differences of the samples.
 type Line struct {
 	// Level is demand at the last sample, in requests/s, and Slope its change per second; 0
-	// unless noise alone can't explain it.
+	// unless neither noise nor a step explains the samples as well.
 	Level, Slope float64
 	// Span is for how long the slope is trusted: as long as it was seen, and a slot at most.
 	// Centre is how long ago the mean of the samples was. Both are in seconds.
@@ -92,7 +92,7 @@ func agreed(points []point) Line {
 		level = level && w.agrees(w.rest, noise, size-1)
 		line = line && (size < leastLine || w.agrees(w.restOfLine(), noise, size-2))
 		switch {
-		case line && size >= leastLine && w.inclined(noise):
+		case line && size >= leastLine && w.inclined(noise) && w.restOfLine() < restOfStep(points[n-size:]):
 			best = w.line(noise)
 		case level:
 			best = w.level(noise)
@@ -153,6 +153,25 @@ func fit(points []point) window {
 
 // restOfLine is the sum of squares of residuals of the line.
 func (w *window) restOfLine() float64 { return max(0, w.rest-w.both*w.both/w.times) }
+
+// restOfStep is the least sum of squares of residuals of two levels, one after the other.
+func restOfStep(points []point) float64 {
+	sum := 0.0
+	for _, p := range points {
+		sum += p.rate
+	}
+	n, before, mean := float64(len(points)), 0.0, sum/float64(len(points))
+	most := 0.0 // of what two levels explain
+	for i, p := range points[:len(points)-1] {
+		before += p.rate - mean
+		most = max(most, before*before*n/(float64(i+1)*(n-float64(i+1))))
+	}
+	rest := -most
+	for _, p := range points {
+		rest += (p.rate - mean) * (p.rate - mean)
+	}
+	return max(0, rest)
+}
 
 // agrees tells whether noise explains a sum of squares of residuals.
 func (w *window) agrees(rest, noise float64, degrees int) bool {
