@@ -61,7 +61,6 @@ type Cluster struct {
 
 	autoscaler Autoscaler
 	ticks      int
-	context    context.Context //nolint:containedctx // that of the one call of Run
 	failure    error
 	ran        bool
 	observer   observer

@@ -33,7 +33,7 @@ func (c *Cluster) Run(ctx context.Context, a Autoscaler, until time.Time, each f
 	if a != nil && a.Interval() <= 0 {
 		return fmt.Errorf("simulation: an autoscaler's interval is %v", a.Interval())
 	}
-	c.ran, c.context, c.autoscaler, c.each = true, ctx, a, each
+	c.ran, c.autoscaler, c.each = true, a, each
 	c.plan()
 	for r := range c.config.Requests {
 		if err := c.check(&r); err != nil {
@@ -45,16 +45,16 @@ func (c *Cluster) Run(ctx context.Context, a Autoscaler, until time.Time, each f
 		if c.requests.number%requestsPerLook == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !c.advance(r.At) {
+		if !c.advance(ctx, r.At) {
 			return c.failure
 		}
 		c.arrive(&r)
 	}
-	if !c.advance(c.horizon) {
+	if !c.advance(ctx, c.horizon) {
 		return c.failure
 	}
 	c.closeWindow()
-	return c.finish()
+	return c.finish(ctx)
 }
 
 // plan puts into the calendar what is known beforehand.
@@ -86,7 +86,7 @@ func (c *Cluster) nextTick() {
 // advance carries out what happens up to a moment, but for iterations that end or start
 // in that very moment, as what arrives takes part in them. It tells whether the simulation
 // goes on.
-func (c *Cluster) advance(to float64) bool {
+func (c *Cluster) advance(ctx context.Context, to float64) bool {
 	for c.failure == nil {
 		next := never
 		var slot int32
@@ -96,7 +96,7 @@ func (c *Cluster) advance(to float64) bool {
 		if len(c.calendar.events) > 0 {
 			if at := c.calendar.events[0].at; at <= next && at <= to {
 				c.now = at
-				c.carryOut(c.calendar.pop())
+				c.carryOut(ctx, c.calendar.pop())
 				continue
 			}
 		}
@@ -138,10 +138,10 @@ func (c *Cluster) fillVacated() {
 	}
 }
 
-func (c *Cluster) carryOut(e event) {
+func (c *Cluster) carryOut(ctx context.Context, e event) {
 	switch e.kind {
 	case windowEnds:
-		c.failure = c.context.Err()
+		c.failure = ctx.Err()
 		c.closeWindow()
 	case devicesReturn:
 		c.restore(&c.disruptions[e.subject])
@@ -161,15 +161,15 @@ func (c *Cluster) carryOut(e event) {
 	case holdEnds:
 		c.expire(c.lines[e.subject])
 	case autoscalerLooks:
-		c.tick()
+		c.tick(ctx)
 	}
 	c.fillVacated()
 }
 
 // tick lets the autoscaler act.
-func (c *Cluster) tick() {
+func (c *Cluster) tick(ctx context.Context) {
 	now := c.config.Start.Add(time.Duration(c.ticks) * c.autoscaler.Interval())
-	if err := c.autoscaler.Scale(c.context, now); err != nil {
+	if err := c.autoscaler.Scale(ctx, now); err != nil {
 		c.failure = fmt.Errorf("simulation: at %s: %w", now, err)
 	}
 	c.nextTick()
@@ -189,9 +189,9 @@ func (c *Cluster) arrive(r *trace.Request) {
 }
 
 // finish lets what is inside end, for some time, and reports the rest.
-func (c *Cluster) finish() error {
+func (c *Cluster) finish(ctx context.Context) error {
 	c.autoscaler = nil
-	c.advance(c.horizon + c.timeout)
+	c.advance(ctx, c.horizon+c.timeout)
 	for i := range c.requests.all {
 		if c.requests.all[i].number > 0 {
 			c.fail(int32(i), Unfinished)

@@ -35,13 +35,14 @@ func newFuture(ctx context.Context, s *message.Simulated, engine lp.Engine) *fut
 
 func (f *future) schedule(seed uint64) (*hindsight.Schedule, error) { return f.schedules[seed]() }
 
-// bound is the least that anybody pays who serves every window's rate.
-func (f *future) bound(seed uint64) (float64, error) {
+// bound is the least that anybody pays who serves every window's rate; false where the pools
+// do not let anybody.
+func (f *future) bound(seed uint64) (float64, bool, error) {
 	s, err := f.schedule(seed)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	return s.Bound, nil
+	return s.Bound, s.Unserved == 0, nil
 }
 
 // requests is how many are expected with the first seed.

@@ -47,7 +47,7 @@ func Run(ctx context.Context, c Config, progress func(Progress)) (Result, error)
 	return c.result(runs, bounds, sizes), nil
 }
 
-// bounds returns the bound of every seed; nil where there is none.
+// bounds returns the bound of every seed; nil where one has none.
 func (c *Config) bounds(ctx context.Context) ([]float64, error) {
 	if c.Bound == nil {
 		return nil, nil
@@ -57,9 +57,12 @@ func (c *Config) bounds(ctx context.Context) ([]float64, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		cost, err := c.Bound(seed)
+		cost, ok, err := c.Bound(seed)
 		if err != nil {
 			return nil, fmt.Errorf("study: bound of seed %d: %w", seed, err)
+		}
+		if !ok {
+			return nil, nil
 		}
 		bounds[i] = cost
 	}

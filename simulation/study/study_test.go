@@ -106,7 +106,7 @@ func config() study.Config {
 func TestHandMadeCase(t *testing.T) {
 	c := config()
 	c.Traffic, c.Seeds, c.Autoscalers, c.Duration = fixed(0, 0.5, 100), []uint64{7}, c.Autoscalers[:1], 3*time.Minute
-	c.Bound = func(uint64) (float64, error) { return 0.2, nil }
+	c.Bound = func(uint64) (float64, bool, error) { return 0.2, true, nil }
 	r, err := study.Run(t.Context(), c, nil)
 	require.NoError(t, err)
 
@@ -151,7 +151,7 @@ func TestHandMadeCase(t *testing.T) {
 func TestStatisticsAreOverSeeds(t *testing.T) {
 	c := config()
 	bound := map[uint64]float64{1: 0.5, 2: 0.8, 3: 1}
-	c.Bound = func(seed uint64) (float64, error) { return bound[seed], nil }
+	c.Bound = func(seed uint64) (float64, bool, error) { return bound[seed], true, nil }
 	r, err := study.Run(t.Context(), c, nil)
 	require.NoError(t, err)
 	assert.Equal(t, []uint64{3, 1, 2}, r.Seeds)
@@ -263,7 +263,7 @@ func TestFailureNamesTheRun(t *testing.T) {
 	require.EqualError(t, err, "study: swinging, seed 1: no metrics")
 
 	c = config()
-	c.Bound = func(uint64) (float64, error) { return 0, broken }
+	c.Bound = func(uint64) (float64, bool, error) { return 0, false, broken }
 	_, err = study.Run(t.Context(), c, nil)
 	assert.EqualError(t, err, "study: bound of seed 3: no metrics")
 }
@@ -296,4 +296,14 @@ func TestDefaultWindow(t *testing.T) {
 	} {
 		assert.Equal(t, want, study.DefaultWindow(duration), duration)
 	}
+}
+
+// Where nobody can serve what arrives, there is nothing to compare with.
+func TestNoBoundWhereNobodyServesAll(t *testing.T) {
+	c := config()
+	c.Bound = func(seed uint64) (float64, bool, error) { return 0, seed == c.Seeds[0], nil }
+	r, err := study.Run(t.Context(), c, nil)
+	require.NoError(t, err)
+	assert.Empty(t, r.HindsightCost)
+	assert.Nil(t, r.Autoscalers[0].Regret)
 }

@@ -433,7 +433,7 @@ type SimulationResult struct {
 	Demand []*DemandSeries `protobuf:"bytes,6,rep,name=demand,proto3" json:"demand,omitempty"`
 	// The least that any autoscaler could have paid which serves every window's rate within
 	// the SLO as the performance model sees it, with perfect knowledge; per seed. Absent
-	// where a workload has neither profile nor capacity.
+	// where the pools do not suffice for that, or no replica holds the SLO.
 	HindsightCost []float64 `protobuf:"fixed64,7,rep,packed,name=hindsight_cost,json=hindsightCost,proto3" json:"hindsight_cost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
