@@ -49,8 +49,9 @@ spec:
   nodeName: h100-0
   containers: [{name: job, image: job, resources: {limits: {nvidia.com/gpu: "3"}}}]
 `
-	// noNodes is a role with the rights to watch, but for nodes.
-	noNodes = `
+	// confined is a role with the rights to watch nearly all; the rest is to be filled in: core
+	// resources, and groups.
+	confined = `
 apiVersion: v1
 kind: ServiceAccount
 metadata: {namespace: default, name: confined}
@@ -60,9 +61,9 @@ kind: ClusterRole
 metadata: {name: confined}
 rules:
 - apiGroups: [""]
-  resources: [configmaps, pods, resourcequotas]
+  resources: [configmaps, pods, resourcequotas%s]
   verbs: [get, list, watch]
-- apiGroups: [apps, autoscaling, keda.sh, kueue.x-k8s.io, leaderworkerset.x-k8s.io, llmd.ai, resource.k8s.io, workload.serving.volcano.sh]
+- apiGroups: [apps, autoscaling, keda.sh, kueue.x-k8s.io, leaderworkerset.x-k8s.io, llmd.ai, workload.serving.volcano.sh%s]
   resources: ["*"]
   verbs: [get, list, watch]
 ---
@@ -193,20 +194,36 @@ func TestFleetOfARealCluster(t *testing.T) {
 	})
 }
 
+// inUse is a fleet with one pool of H100 of which only the four devices in use are known.
+func inUse(f *planner.Fleet, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case len(f.Pools) != 1 || f.Pools[0].Accelerator != h100 || f.Pools[0].Capacity.Value != 4 || !f.Pools[0].Capacity.Limited:
+		return fmt.Errorf("%+v", f.Pools)
+	}
+	return nil
+}
+
+// A driver that allocates devices dynamically leaves nodes that do not say how many they have,
+// and slices that not everybody may read: what is in use counts, and nothing stops.
+func TestIncident13DevicesOfARealClusterUnderDRA(t *testing.T) {
+	c := controlplane.New(t, controlplane.Config{})
+	node := controlplane.GPUNode("h100-0", h100, 8)
+	delete(node.Status.Capacity, controlplane.DeviceResource)
+	require.NoError(t, c.AddNodes(t.Context(), node))
+	apply(t, c, workload+"---"+fmt.Sprintf(confined, ", nodes", ""))
+	account, err := c.ServiceAccount(t.Context(), "default", "confined")
+	require.NoError(t, err)
+	becomes(t, catalog(t, account), "four devices are in use", inUse)
+}
+
 // Who may not read nodes does not know what there is, and keeps what is in use.
 func TestIncident14InventoryOfARealCluster(t *testing.T) {
 	c := controlplane.New(t, controlplane.Config{})
 	require.NoError(t, c.AddNodes(t.Context(), controlplane.GPUNode("h100-0", h100, 8)))
-	apply(t, c, workload+"---"+noNodes)
+	apply(t, c, workload+"---"+fmt.Sprintf(confined, "", ", resource.k8s.io"))
 	account, err := c.ServiceAccount(t.Context(), "default", "confined")
 	require.NoError(t, err)
-	becomes(t, catalog(t, account), "four devices are in use", func(f *planner.Fleet, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case len(f.Pools) != 1 || f.Pools[0].Accelerator != h100 || f.Pools[0].Capacity.Value != 4 || !f.Pools[0].Capacity.Limited:
-			return fmt.Errorf("%+v", f.Pools)
-		}
-		return nil
-	})
+	becomes(t, catalog(t, account), "four devices are in use", inUse)
 }

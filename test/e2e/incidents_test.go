@@ -105,3 +105,20 @@ func (c *cluster) told(reason string) bool {
 	require.NoError(c.t, err)
 	return slices.ContainsFunc(events.Items, func(e eventsv1.Event) bool { return e.Reason == reason })
 }
+
+// TestIncident32LoadOfOneScalesNoOther: load and broken latencies of one workload are no reason
+// to change another, whatever way it is declared in.
+func TestIncident32LoadOfOneScalesNoOther(t *testing.T) {
+	w := newWorld(t, setup{}, "llmd", "plain")
+	w.settle()
+	before, after := w.witness.total(), w.program.last()
+	w.offer(4*base, "plain")
+	w.until(func() bool { return w.witness.total() > before }, "one grows: %v", printed{w})
+	pass(t, w.pace.load+w.pace.window+w.pace.cycles(2))
+	for _, d := range w.program.decided(after) {
+		for _, change := range d.GetChanges() {
+			assert.Equal(t, namespace+"/"+declared["plain"], change.GetWorkload(), "%v", change)
+		}
+	}
+	w.proven()
+}
