@@ -35,14 +35,14 @@ func newFuture(ctx context.Context, s *message.Simulated, engine lp.Engine) *fut
 
 func (f *future) schedule(seed uint64) (*hindsight.Schedule, error) { return f.schedules[seed]() }
 
-// bound is the least that anybody pays who serves every window's rate; false where the pools
-// do not let anybody.
+// bound is the least that anybody pays who serves every window's rate as far as the pools
+// let anybody; false where they let nobody serve anything.
 func (f *future) bound(seed uint64) (float64, bool, error) {
 	s, err := f.schedule(seed)
 	if err != nil {
 		return 0, false, err
 	}
-	return s.Bound, s.Unserved == 0, nil
+	return s.Bound, s.Bound > 0, nil
 }
 
 // requests is how many are expected with the first seed.

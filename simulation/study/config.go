@@ -28,7 +28,7 @@ type Config struct {
 	// Window is the length of the windows that series are in; 0 = [DefaultWindow].
 	Window time.Duration
 	// Bound returns the least that any autoscaler could pay for serving what arrives with
-	// a seed in the time that counts; false where nobody can serve it. nil = not known.
+	// a seed in the time that counts; false where nobody can serve anything. nil = not known.
 	Bound func(seed uint64) (float64, bool, error)
 	// Workers is the most runs at a time; 0 = one for each processor.
 	Workers int

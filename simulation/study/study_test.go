@@ -298,8 +298,8 @@ func TestDefaultWindow(t *testing.T) {
 	}
 }
 
-// Where nobody can serve what arrives, there is nothing to compare with.
-func TestNoBoundWhereNobodyServesAll(t *testing.T) {
+// Where nobody can serve anything, there is nothing to compare with.
+func TestNoBoundWhereNobodyServes(t *testing.T) {
 	c := config()
 	c.Bound = func(seed uint64) (float64, bool, error) { return 0, seed == c.Seeds[0], nil }
 	r, err := study.Run(t.Context(), c, nil)

@@ -432,8 +432,8 @@ type SimulationResult struct {
 	// Demand of each workload, of the first seed.
 	Demand []*DemandSeries `protobuf:"bytes,6,rep,name=demand,proto3" json:"demand,omitempty"`
 	// The least that any autoscaler could have paid which serves every window's rate within
-	// the SLO as the performance model sees it, with perfect knowledge; per seed. Absent
-	// where the pools do not suffice for that, or no replica holds the SLO.
+	// the SLO as the performance model sees it, with perfect knowledge; per seed; of
+	// what the pools suffice for. Absent where they suffice for nothing, or no replica holds the SLO.
 	HindsightCost []float64 `protobuf:"fixed64,7,rep,packed,name=hindsight_cost,json=hindsightCost,proto3" json:"hindsight_cost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
