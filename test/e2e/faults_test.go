@@ -111,12 +111,13 @@ func TestFaults(t *testing.T) { //nolint:tparallel // one fault after the other
 		w.recovered(before)
 	})
 	t.Run("counters start again", func(t *testing.T) {
+		w.settle() // what goes from now on goes for this
 		after := w.program.last()
 		for _, way := range w.ways {
 			w.engines.Restart(modelOf(way))
 		}
 		pass(t, w.pace.scaleDown+w.pace.cycles(5))
-		assert.Empty(t, removals(w.program.decided(after)))
+		assert.Empty(t, removals(w.program.decided(after)), "%v", printed{w.stories(after)})
 	})
 	w.proven()
 }
