@@ -90,7 +90,7 @@ func (c *cycle) permitWorkload(i int, wanted [][]int) permitted {
 	w, s, next := &c.fleet.Workloads[i], &c.seen[i], c.next[i]
 	pw := policy.Workload{
 		Known: wanted != nil, Complete: s.complete,
-		Arrivals: s.rate > 0 || s.waiting > 0, Counted: s.counted, Comeback: w.comeback(&c.fleet.Control),
+		Arrivals: s.rate > 0 || s.waiting > 0, Counted: s.counted, Comeback: c.comeback(i),
 		Variants: make([]policy.Variant, len(w.Variants)),
 	}
 	for j := range w.Variants {
@@ -149,14 +149,14 @@ func (c *cycle) backlogged(i int, variants []policy.Variant) bool {
 }
 
 // comeback is the time that a replica that was taken away takes to come back: it is wanted
-// when the next cycle sees why, is there in the one after it, and starts. 0 where it is not
-// known how long replicas take to start.
-func (w *Workload) comeback(control *Control) time.Duration {
-	longest := w.startup()
+// when the rates of the window that they are over, and then a cycle, show why, is there in the
+// cycle after, and starts. 0 where it is not known how long replicas take to start.
+func (c *cycle) comeback(i int) time.Duration {
+	longest := c.fleet.Workloads[i].startup()
 	if longest == 0 {
 		return 0
 	}
-	return longest + 2*cmp.Or(control.Cycle, DefaultCycle)
+	return longest + c.seen[i].window + 2*cmp.Or(c.fleet.Control.Cycle, DefaultCycle)
 }
 
 // mostMissed is how many cycles in a row may fail with a window still observed whole.

@@ -2278,7 +2278,7 @@ type NativePolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// How long fewer replicas must have been wanted before any are taken away: the largest
 	// number wanted within it stays. A day at most; absent = as long as a replica takes to come back:
-	// the longest startup of the variants and two cycles, 1m at least; 5m where no startup is known.
+	// the longest startup of the variants, the window of the metrics and two cycles, 1m at least; 5m where no startup is known.
 	ScaleDownWindow *durationpb.Duration `protobuf:"bytes,1,opt,name=scale_down_window,json=scaleDownWindow,proto3" json:"scale_down_window,omitempty"`
 	// Share by which demand may fall below what the last plan was made for before it
 	// counts, in [0, 0.5]. A rise counts at once. Absent = 0.05.
