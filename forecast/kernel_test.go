@@ -171,7 +171,8 @@ func TestRestOfStep(t *testing.T) {
 			before, after := fit(points[:split]), fit(points[split:])
 			least = min(least, before.rest+after.rest)
 		}
-		assert.InDelta(t, least, restOfStep(points), 1e-9)
+		whole := fit(points)
+		assert.InDelta(t, least, whole.restOfStep(points), 1e-9)
 	}
 	step := agreed([]point{{120, 39}, {105, 41}, {90, 38}, {75, 40}, {60, 39}, {45, 37.5}, {30, 43.8}, {15, 44.7}, {0, 45.8}})
 	assert.Zero(t, step.Slope)

@@ -89,10 +89,11 @@ func agreed(points []point) Line {
 	level, line := true, true
 	for size := 2; level || line; size = min(n, size+size/2) {
 		w := fit(points[n-size:])
+		rest := w.restOfLine()
 		level = level && w.agrees(w.rest, noise, size-1)
-		line = line && (size < leastLine || w.agrees(w.restOfLine(), noise, size-2))
+		line = line && (size < leastLine || w.agrees(rest, noise, size-2))
 		switch {
-		case line && size >= leastLine && w.inclined(noise) && w.restOfLine() < restOfStep(points[n-size:]):
+		case line && size >= leastLine && w.inclined(noise) && rest < w.restOfStep(points[n-size:]):
 			best = w.line(noise)
 		case level:
 			best = w.level(noise)
@@ -154,23 +155,15 @@ func fit(points []point) window {
 // restOfLine is the sum of squares of residuals of the line.
 func (w *window) restOfLine() float64 { return max(0, w.rest-w.both*w.both/w.times) }
 
-// restOfStep is the least sum of squares of residuals of two levels, one after the other.
-func restOfStep(points []point) float64 {
-	sum := 0.0
-	for _, p := range points {
-		sum += p.rate
+// restOfStep is the least sum of squares of residuals of two levels, one after the other. The
+// points are those of the window.
+func (w *window) restOfStep(points []point) float64 {
+	n, before, explained := float64(w.size), 0.0, 0.0
+	for i, p := range points[:w.size-1] {
+		before += p.rate - w.mean
+		explained = max(explained, before*before*n/(float64(i+1)*(n-float64(i+1))))
 	}
-	n, before, mean := float64(len(points)), 0.0, sum/float64(len(points))
-	most := 0.0 // of what two levels explain
-	for i, p := range points[:len(points)-1] {
-		before += p.rate - mean
-		most = max(most, before*before*n/(float64(i+1)*(n-float64(i+1))))
-	}
-	rest := -most
-	for _, p := range points {
-		rest += (p.rate - mean) * (p.rate - mean)
-	}
-	return max(0, rest)
+	return max(0, w.rest-explained)
 }
 
 // agrees tells whether noise explains a sum of squares of residuals.

@@ -93,8 +93,7 @@ func (c *cycle) queue(i int) float64 {
 			now = until
 		}
 	}
-	ripening := c.ripening(i)
-	for _, r := range ripening {
+	for _, r := range c.ripening(i) {
 		flow(min(r.in, horizon))
 		counts[r.variant] += r.replicas
 	}
