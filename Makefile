@@ -7,7 +7,7 @@ SHELL := bash
 
 MODULES := . benchmarks test/controlplane test/keda test/web tools tools/lint
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
-FUZZTIME ?= 1m
+FUZZTIME ?= 30s
 
 # The same tree gives the same binary, wherever it is built.
 BUILDFLAGS := -trimpath -buildvcs=false \
@@ -161,7 +161,7 @@ first-run: build $(TOOLS)/.done ## check what the README promises of the first r
 	tools/first-run.sh bin/poolwright
 
 .PHONY: test-fuzz
-test-fuzz: ## fuzz each parser for FUZZTIME (1m)
+test-fuzz: ## fuzz each parser for FUZZTIME (30s)
 	tools/fuzz.sh parsers $(FUZZTIME)
 
 .PHONY: fuzz

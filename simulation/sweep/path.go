@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -17,6 +18,9 @@ import (
 func steps(path string) ([]string, error) {
 	if path == "" {
 		return nil, errors.New("a name is empty")
+	}
+	if !utf8.ValidString(path) {
+		return nil, errors.New("not valid UTF-8")
 	}
 	var all []string
 	for rest := path; rest != ""; {

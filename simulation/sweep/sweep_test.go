@@ -150,6 +150,7 @@ func TestMistakesAreNamedByPath(t *testing.T) {
 		"seeds[0]=3":                        "seeds is a list of values, which can't be varied",
 		"pools[H100=3":                      "a bracket is not closed",
 		"pools..H100=3":                     "a name is empty",
+		"pools.\xb30=3":                     "not valid UTF-8",
 		"pools.[H100]=3":                    "a name is empty",
 		"pools[H100]x=3":                    `expected a dot before "x"`,
 		"pools.H100=many":                   `sweep: pools.H100: many: expected`,
@@ -200,6 +201,7 @@ func FuzzPath(f *testing.F) {
 	for _, seed := range []string{
 		"pools.H100", "workloads[llama-3.1].variants[0].profile.alphaMs", "autoscalers.ours.poolwright", "fleet.scenarios[0]",
 		"workloads.a/chat.slo.itl.quantiles", "pools.spot.quotas[team-a]", "traffic[0]", "a[", "]", "..", "disruptions.0.at",
+		"pools.spot.quotas.\xb30",
 	} {
 		f.Add(seed, "3")
 	}
