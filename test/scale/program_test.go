@@ -15,7 +15,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -55,6 +54,8 @@ fleet:
 type program struct {
 	command *exec.Cmd
 	http    string
+	// cycles that have ended, seconds that they took in all, and the longest of them.
+	cycles, seconds, longest float64
 }
 
 func (f *fleet) start(t *testing.T) *program {
@@ -124,9 +125,6 @@ func (s sample) add(name string, m *dto.Metric) {
 	}
 	if h := m.GetHistogram(); h != nil {
 		s[name+"_sum"], s[name+"_count"] = h.GetSampleSum(), float64(h.GetSampleCount())
-		for _, b := range h.GetBucket() {
-			s[fmt.Sprintf("%s %g", name, b.GetUpperBound())] = float64(b.GetCumulativeCount())
-		}
 		return
 	}
 	s[name] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
@@ -138,37 +136,30 @@ func (p *program) wait(t *testing.T, what string, is func(sample) bool) sample {
 	var s sample
 	require.Eventually(t, func() bool {
 		s = p.read(t)
+		p.follow(s)
 		return is(s)
 	}, patience, tick, what)
 	return s
 }
 
-// cycles is true once so many more have passed.
-func (p *program) cycles(t *testing.T, n float64) func(sample) bool {
-	t.Helper()
-	const count = "poolwright_cycle_duration_seconds_count"
-	until := p.read(t)[count] + n
-	return func(s sample) bool { return s[count] >= until }
+const (
+	cycleCount = "poolwright_cycle_duration_seconds_count"
+	cycleSum   = "poolwright_cycle_duration_seconds_sum"
+)
+
+// follow takes down how long the cycles took that have ended since the last sample: one at
+// most, as they begin further apart than samples are taken.
+func (p *program) follow(s sample) {
+	if s[cycleCount] > p.cycles {
+		p.longest = max(p.longest, s[cycleSum]-p.seconds)
+		p.cycles, p.seconds = s[cycleCount], s[cycleSum]
+	}
 }
 
-// longest is the upper bound of the bucket that the longest cycle was in.
-func (p *program) longest(t *testing.T) time.Duration {
-	t.Helper()
-	const name = "poolwright_cycle_duration_seconds"
-	s := p.read(t)
-	longest := -1.0
-	for key, count := range s {
-		bound, ok := strings.CutPrefix(key, name+" ")
-		if !ok || count < s[name+"_count"] {
-			continue
-		}
-		seconds, err := strconv.ParseFloat(bound, 64)
-		require.NoError(t, err)
-		if longest < 0 || seconds < longest {
-			longest = seconds
-		}
-	}
-	return time.Duration(longest * float64(time.Second))
+// passed is true once so many more cycles have.
+func (p *program) passed(n float64) func(sample) bool {
+	until := p.cycles + n
+	return func(s sample) bool { return s[cycleCount] >= until }
 }
 
 // peak is the most memory that the program has taken, in bytes.
