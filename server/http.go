@@ -20,7 +20,7 @@ import (
 )
 
 // newHandler serves REST, health, the OpenAPI document, metrics and the pages.
-func (s *Server) newHandler(services Services, registry *prometheus.Registry) (http.Handler, error) {
+func (s *Server) newHandler(services Services, registry *prometheus.Registry, limits func() Limits) (http.Handler, error) {
 	gateway := runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, jsonMarshaler),
 		runtime.WithMarshalerOption("application/json", jsonMarshaler),
@@ -48,7 +48,7 @@ func (s *Server) newHandler(services Services, registry *prometheus.Registry) (h
 	if err != nil {
 		return nil, err
 	}
-	answers := recovered(http.MaxBytesHandler(rememberDecodeErrors(knownParameters(gateway)), MaxMessageBytes))
+	answers := recovered(limited(rememberDecodeErrors(knownParameters(gateway)), limits))
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", promhttp.InstrumentHandlerDuration(duration, answers))
 	for _, path := range []string{watchPath, simulatePath} {
@@ -59,7 +59,7 @@ func (s *Server) newHandler(services Services, registry *prometheus.Registry) (h
 	mux.Handle("GET /healthz", fixed("text/plain; charset=utf-8", []byte("ok\n")))
 	mux.Handle("GET /readyz", ready(s.health))
 	for pattern, h := range readers(gateway) {
-		mux.Handle(pattern, recovered(http.MaxBytesHandler(h, MaxMessageBytes)))
+		mux.Handle(pattern, recovered(limited(h, limits)))
 	}
 	mux.Handle("/", pages)
 	// Pages of other sites may not send anything here by the browser of somebody who can.
@@ -107,6 +107,13 @@ func recovered(next http.Handler) http.Handler {
 			}
 		}()
 		next.ServeHTTP(w, r)
+	})
+}
+
+// limited gives the handler bodies that end with the largest request.
+func limited(next http.Handler, limits func() Limits) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.MaxBytesHandler(next, int64(limits().MaxRequestBytes)).ServeHTTP(w, r)
 	})
 }
 

@@ -35,7 +35,7 @@ func TestReadSaysWhereTextIsWrong(t *testing.T) {
 	assert.Contains(t, answer, "pools[0].capacity: expected a whole number")
 	assert.Contains(t, answer, "nope: unknown field")
 
-	code, _ = r.do(t, http.MethodPost, "/read/fleet", "", strings.Repeat(" ", server.MaxMessageBytes+1))
+	code, _ = r.do(t, http.MethodPost, "/read/fleet", "", strings.Repeat(" ", server.DefaultMaxRequestBytes+1))
 	assert.NotEqual(t, http.StatusOK, code)
 	code, _ = r.do(t, http.MethodGet, "/read/fleet", "", "")
 	assert.Equal(t, http.StatusNotFound, code)

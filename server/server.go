@@ -27,9 +27,6 @@ import (
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
 
-// MaxMessageBytes is the size limit of one request.
-const MaxMessageBytes = 32 << 20
-
 // shutdownGrace is how long calls in flight may take after the end was asked for.
 const shutdownGrace = 10 * time.Second
 
@@ -47,6 +44,15 @@ type Services struct {
 	Scaler externalscaler.ExternalScalerServer
 }
 
+// Config is what a server is made of. Services are needed.
+type Config struct {
+	Services Services
+	// Registry gets the metrics of the services, and /metrics shows it.
+	Registry *prometheus.Registry
+	// Limits are asked for at every call, so that they may change; nil = the defaults.
+	Limits func() Limits
+}
+
 // Server is the gRPC and the HTTP side of services.
 type Server struct {
 	grpc   *grpc.Server
@@ -60,9 +66,13 @@ type Server struct {
 	endStreams context.CancelFunc
 }
 
-// New puts services behind gRPC and REST. Their metrics go to registry, which
-// /metrics shows.
-func New(services Services, registry *prometheus.Registry) (*Server, error) {
+// New puts services behind gRPC and REST.
+func New(c Config) (*Server, error) {
+	limits := func() Limits { return Limits{}.orDefault() }
+	if c.Limits != nil {
+		limits = func() Limits { return c.Limits().orDefault() }
+	}
+	services, registry := c.Services, c.Registry
 	metrics := grpcprometheus.NewServerMetrics(grpcprometheus.WithServerHandlingTimeHistogram())
 	if err := registry.Register(metrics); err != nil {
 		return nil, fmt.Errorf("server: register metrics: %w", err)
@@ -73,7 +83,7 @@ func New(services Services, registry *prometheus.Registry) (*Server, error) {
 	s := &Server{health: health.NewServer(), inner: bufconn.Listen(innerBytes)}
 	s.ending, s.endStreams = context.WithCancel(context.Background())
 	s.grpc = grpc.NewServer(
-		grpc.MaxRecvMsgSize(MaxMessageBytes),
+		grpc.MaxRecvMsgSize(limits().MaxRequestBytes),
 		grpc.ChainUnaryInterceptor(metrics.UnaryServerInterceptor(), recovery.UnaryServerInterceptor(recovered)),
 		grpc.ChainStreamInterceptor(metrics.StreamServerInterceptor(), recovery.StreamServerInterceptor(recovered), s.untilTheEnd),
 	)
@@ -98,7 +108,7 @@ func New(services Services, registry *prometheus.Registry) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: connect gateway: %w", err)
 	}
-	handler, err := s.newHandler(services, registry)
+	handler, err := s.newHandler(services, registry, limits)
 	if err != nil {
 		return nil, errors.Join(err, s.conn.Close())
 	}

@@ -53,7 +53,7 @@ func startService(t testing.TB, service poolwrightv1.OptimizerServiceServer) *ru
 
 func startServices(t testing.TB, services server.Services, registry *prometheus.Registry) *running {
 	t.Helper()
-	s, err := server.New(services, registry)
+	s, err := server.New(server.Config{Services: services, Registry: registry})
 	require.NoError(t, err)
 	grpcListener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -242,7 +242,7 @@ func TestEmptyBodyIsBadInput(t *testing.T) {
 
 func TestLargeBodyIsRefused(t *testing.T) {
 	code, answer := start(t).do(t, http.MethodPost, "/v1/optimize", "application/json",
-		`{"x":"`+strings.Repeat("x", server.MaxMessageBytes)+`"}`)
+		`{"x":"`+strings.Repeat("x", server.DefaultMaxRequestBytes)+`"}`)
 	assert.Equal(t, http.StatusRequestEntityTooLarge, code)
 	assert.Contains(t, answer, "too large")
 }

@@ -54,12 +54,15 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
-	srv, err := server.New(server.Services{
-		Optimizer:  server.NewOptimizer(p),
-		Fleet:      server.NewFleet(people),
-		Simulation: server.NewSimulation(simulations(engine)),
-		Scaler:     server.NewScaler(l.scaler(people)),
-	}, registry)
+	srv, err := server.New(server.Config{
+		Services: server.Services{
+			Optimizer:  server.NewOptimizer(p),
+			Fleet:      server.NewFleet(people),
+			Simulation: server.NewSimulation(simulations(engine)),
+			Scaler:     server.NewScaler(l.scaler(people)),
+		},
+		Registry: registry,
+	})
 	if err != nil {
 		return err
 	}

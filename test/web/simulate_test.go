@@ -106,7 +106,7 @@ func simulating(t *testing.T) (string, slow) {
 func answering(t *testing.T, services server.Services) string {
 	t.Helper()
 	services.Optimizer = poolwrightv1.UnimplementedOptimizerServiceServer{}
-	srv, err := server.New(services, prometheus.NewRegistry())
+	srv, err := server.New(server.Config{Services: services, Registry: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	var listeners [2]net.Listener
 	for i := range listeners {

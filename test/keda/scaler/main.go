@@ -43,10 +43,13 @@ func main() {
 
 func run(address string) error {
 	history := controller.NewHistory(controller.HistoryConfig{})
-	s, err := server.New(server.Services{
-		Optimizer: server.NewOptimizer(planner.New(lp.Simplex())),
-		Scaler:    server.NewScaler(server.ScalerConfig{Decisions: history}),
-	}, prometheus.NewRegistry())
+	s, err := server.New(server.Config{
+		Services: server.Services{
+			Optimizer: server.NewOptimizer(planner.New(lp.Simplex())),
+			Scaler:    server.NewScaler(server.ScalerConfig{Decisions: history}),
+		},
+		Registry: prometheus.NewRegistry(),
+	})
 	if err != nil {
 		return err
 	}

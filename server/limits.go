@@ -1,0 +1,51 @@
+package server
+
+import (
+	"runtime"
+	"time"
+)
+
+// Limits say how much is answered at once, and how fast. What is zero has its default.
+type Limits struct {
+	// MaxRequestBytes is the size of the largest request. That of gRPC is the one at the
+	// start.
+	MaxRequestBytes int
+	// Concurrency is how much is computed at once: a call for each 64 KiB of its request that
+	// were begun, of which the largest take all there is.
+	Concurrency int
+	// Queue is how many calls wait for their turn.
+	Queue int
+	// Rate is the number of calls per second of each caller, and Burst how many there may be
+	// beyond it for a moment; 0 = any number, and those of a second.
+	Rate  float64
+	Burst int
+	// Deadline is the longest time for a call but for streams, with waiting.
+	Deadline time.Duration
+}
+
+// What limits are by default.
+const (
+	DefaultMaxRequestBytes = 32 << 20
+	DefaultQueue           = 16 // for each that is computed at once
+	DefaultDeadline        = time.Minute
+)
+
+// DefaultConcurrency leaves the loop a processor of its own as far as there are two.
+func DefaultConcurrency() int { return max(1, runtime.GOMAXPROCS(0)-1) }
+
+// orDefault has the default of what is zero.
+func (l Limits) orDefault() Limits {
+	fallback(&l.MaxRequestBytes, DefaultMaxRequestBytes)
+	fallback(&l.Concurrency, DefaultConcurrency())
+	fallback(&l.Queue, DefaultQueue*l.Concurrency)
+	fallback(&l.Burst, max(1, int(l.Rate)))
+	fallback(&l.Deadline, DefaultDeadline)
+	return l
+}
+
+func fallback[T comparable](v *T, value T) {
+	var zero T
+	if *v == zero {
+		*v = value
+	}
+}
