@@ -85,8 +85,9 @@ type Future struct {
 }
 
 // Schedule returns the cheapest schedule for the rates of all windows, with capacities that
-// the planner sizes, for the lengths in each window where they are not declared. See
-// [hindsight.Find].
+// the planner sizes, for the lengths in each window where they are not declared. When stop,
+// which may be nil, fires, windows that are not sized yet count at the lengths of the whole
+// trace. See [hindsight.Find].
 func (f Future) Schedule(stop func() bool) (*hindsight.Schedule, error) {
 	in := hindsight.Input{Fleet: f.Fleet, From: f.From, Engine: f.Engine}
 	for at := time.Duration(0); at < f.Duration; at += f.Window {
@@ -104,7 +105,7 @@ func (f Future) Schedule(stop func() bool) (*hindsight.Schedule, error) {
 		}
 	}
 	if slices.Contains(f.Undeclared, true) {
-		if err := f.size(in.Windows); err != nil {
+		if err := f.size(in.Windows, stop); err != nil {
 			return nil, err
 		}
 	}
@@ -131,7 +132,7 @@ func (f Future) rates(w trace.Workload) ([]float64, error) {
 
 // size finds capacities for the lengths in each window. Where a variant sustains nothing at
 // them it counts as at those of the whole trace: it must serve all the same.
-func (f Future) size(windows []hindsight.Window) error {
+func (f Future) size(windows []hindsight.Window, stop func() bool) error {
 	shapes := make([][]queueing.Shape, len(f.Traffic))
 	for i, w := range f.Traffic {
 		if !f.Undeclared[i] {
@@ -149,7 +150,7 @@ func (f Future) size(windows []hindsight.Window) error {
 	}
 	errs := make([]error, len(windows))
 	parallel.Blocks(len(windows), 1, func(_, from, to int) {
-		for t := from; t < to; t++ {
+		for t := from; t < to && !(stop != nil && stop()); t++ {
 			sizes, err := p.Capacities(f.with(shapes, t))
 			if err != nil {
 				errs[t] = err

@@ -78,18 +78,11 @@ func (s HPA) Grid() []Settings {
 
 // New implements [Settings].
 func (s HPA) New(c *simulation.Cluster, _ Resources) (simulation.Autoscaler, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
-	d, err := newDeployments(c)
+	d, err := newDeployments(s, c)
 	if err != nil {
 		return nil, err
 	}
-	a := &hpaScaler{settings: s, deployments: d, prometheus: prometheus{deployments: d, keep: ScrapeInterval}}
-	for i := range d.least {
-		a.histories = append(a.histories, make([]hpa.History, len(d.least[i])))
-	}
-	return a, nil
+	return &hpaScaler{settings: s, deployments: d, prometheus: prometheus{deployments: d, keep: ScrapeInterval}, histories: perVariant[hpa.History](d)}, nil
 }
 
 type hpaScaler struct {

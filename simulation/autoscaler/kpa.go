@@ -47,18 +47,11 @@ func (s KPA) Grid() []Settings {
 
 // New implements [Settings].
 func (s KPA) New(c *simulation.Cluster, _ Resources) (simulation.Autoscaler, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
-	d, err := newDeployments(c)
+	d, err := newDeployments(s, c)
 	if err != nil {
 		return nil, err
 	}
-	a := &kpaScaler{settings: s, deployments: d}
-	for i := range d.least {
-		a.histories = append(a.histories, make([]knative.History, len(d.least[i])))
-	}
-	return a, nil
+	return &kpaScaler{settings: s, deployments: d, histories: perVariant[knative.History](d)}, nil
 }
 
 type kpaScaler struct {

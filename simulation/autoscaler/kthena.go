@@ -65,18 +65,11 @@ func (s Kthena) Grid() []Settings {
 
 // New implements [Settings].
 func (s Kthena) New(c *simulation.Cluster, _ Resources) (simulation.Autoscaler, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
-	d, err := newDeployments(c)
+	d, err := newDeployments(s, c)
 	if err != nil {
 		return nil, err
 	}
-	a := &kthenaScaler{settings: s, deployments: d}
-	for i := range d.least {
-		a.histories = append(a.histories, make([]kthena.History, len(d.least[i])))
-	}
-	return a, nil
+	return &kthenaScaler{settings: s, deployments: d, histories: perVariant[kthena.History](d)}, nil
 }
 
 type kthenaScaler struct {
@@ -168,10 +161,7 @@ func (s KthenaHeterogeneous) Grid() []Settings {
 
 // New implements [Settings].
 func (s KthenaHeterogeneous) New(c *simulation.Cluster, _ Resources) (simulation.Autoscaler, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
-	d, err := newDeployments(c)
+	d, err := newDeployments(s, c)
 	if err != nil {
 		return nil, err
 	}

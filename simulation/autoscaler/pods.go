@@ -20,7 +20,11 @@ type deployments struct {
 // unlimited is the most replicas where nothing limits them.
 const unlimited = 10_000
 
-func newDeployments(c *simulation.Cluster) (*deployments, error) {
+// newDeployments are those of a cluster, for settings that are valid.
+func newDeployments(s Settings, c *simulation.Cluster) (*deployments, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
 	fleet, _, err := c.Fleet(context.Background())
 	if err != nil {
 		return nil, err
@@ -39,6 +43,15 @@ func deploymentsOf(c *simulation.Cluster, fleet planner.Fleet) *deployments {
 		}
 	}
 	return d
+}
+
+// perVariant is a zero value for every variant, by workload and variant.
+func perVariant[T any](d *deployments) [][]T {
+	all := make([][]T, len(d.least))
+	for i := range all {
+		all[i] = make([]T, len(d.least[i]))
+	}
+	return all
 }
 
 // each calls do for every variant.

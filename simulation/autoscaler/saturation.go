@@ -59,10 +59,7 @@ func (s Saturation) Grid() []Settings {
 
 // New implements [Settings].
 func (s Saturation) New(c *simulation.Cluster, _ Resources) (simulation.Autoscaler, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
-	d, err := newDeployments(c)
+	d, err := newDeployments(s, c)
 	if err != nil {
 		return nil, err
 	}

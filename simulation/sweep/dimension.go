@@ -13,7 +13,7 @@ import (
 type Dimension struct {
 	// Path of the field, see [New].
 	Path string
-	// Values as in a document, each once.
+	// Values as in a document, each once, however it is written.
 	Values []string
 }
 
@@ -30,18 +30,11 @@ func Parse(text string) (Dimension, error) {
 		return Dimension{}, fmt.Errorf("sweep: %q is not of the form path=values, such as pools.H100=8..64:8", text)
 	}
 	d := Dimension{Path: path}
-	seen := map[string]bool{}
 	var mistakes []error
 	for item := range strings.SplitSeq(list, ",") {
 		values, err := expand(strings.TrimSpace(item))
 		if err != nil {
 			mistakes = append(mistakes, fmt.Errorf("sweep: %s: %w", path, err))
-		}
-		for _, v := range values {
-			if seen[v] {
-				mistakes = append(mistakes, fmt.Errorf("sweep: %s: %s is given twice", path, v))
-			}
-			seen[v] = true
 		}
 		d.Values = append(d.Values, values...)
 	}

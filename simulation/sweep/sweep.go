@@ -48,10 +48,16 @@ func New(s *poolwrightv1.Simulation, dimensions []Dimension) (*Sweep, error) {
 			fail(fmt.Errorf("is %s, which is varied already", other))
 		}
 		given[p.path] = d.Path
+		seen := map[string]string{}
 		for _, v := range d.Values {
 			if err := p.set(v); err != nil {
 				fail(fmt.Errorf("%s: %w", v, err))
+				continue
 			}
+			if other, ok := seen[p.text()]; ok {
+				fail(fmt.Errorf("%s is %s, which is given already", v, other))
+			}
+			seen[p.text()] = v
 		}
 	}
 	if err := errors.Join(mistakes...); err != nil {

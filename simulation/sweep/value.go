@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/poolwright/poolwright/internal/document"
@@ -30,6 +31,18 @@ func (p place) set(value string) error {
 	}
 	p.message.Set(p.field, read.Get(p.field))
 	return nil
+}
+
+// text is equal for equal values of a place, and for no others.
+func (p place) text() string {
+	v := p.message.Get(p.field)
+	if p.field.IsMap() {
+		v = v.Map().Get(protoreflect.ValueOfString(p.key).MapKey())
+	}
+	if p.kind() == protoreflect.MessageKind {
+		return prototext.MarshalOptions{}.Format(v.Message().Interface())
+	}
+	return v.String()
 }
 
 func (p place) kind() protoreflect.Kind {
