@@ -166,7 +166,7 @@ func below(path string, err error) message.Violations {
 	return found
 }
 
-// sections are where what a package complains about stands.
+// sections are where what a package complains about stands; "" = at the top.
 var sections = map[string]string{"election": "cluster.leaderElection", "llmd": "cluster.llmd", "metrics": "metrics"}
 
 // located turns the complaints of packages, each "package: path: what is wrong", into
@@ -184,5 +184,5 @@ func located(err error) message.Violations {
 	}
 	name, text, _ := strings.Cut(err.Error(), ": ")
 	path, what, _ := strings.Cut(text, ": ")
-	return message.Violations{{Path: sections[name] + "." + path, Message: what}}
+	return message.Violations{{Path: strings.TrimPrefix(sections[name]+"."+path, "."), Message: what}}
 }

@@ -15,12 +15,22 @@ import (
 
 var write = flag.Bool("write", false, "write the reference in the documentation anew")
 
-// The reference at the end of docs/serve.md is what the schema says.
+// The references at the end of docs/serve.md and docs/server.md are what the schemas say.
 func TestDocumented(t *testing.T) {
-	const page, heading = "../docs/serve.md", "\n## Reference\n\n"
-	schema, err := os.ReadFile("../proto/poolwright/v1/config.proto")
+	for page, file := range map[string]protoreflect.FileDescriptor{
+		"../docs/serve.md":  poolwrightv1.File_poolwright_v1_config_proto,
+		"../docs/server.md": poolwrightv1.File_poolwright_v1_server_proto,
+	} {
+		t.Run(page, func(t *testing.T) { documented(t, page, file) })
+	}
+}
+
+func documented(t *testing.T, page string, file protoreflect.FileDescriptor) {
+	t.Helper()
+	const heading = "\n## Reference\n\n"
+	schema, err := os.ReadFile("../proto/" + file.Path())
 	require.NoError(t, err)
-	reference := protodoc.Read(string(schema)).Reference(poolwrightv1.File_poolwright_v1_config_proto.Messages(),
+	reference := protodoc.Read(string(schema)).Reference(file.Messages(),
 		func(m protoreflect.MessageDescriptor) string {
 			if m.ParentFile() == poolwrightv1.File_poolwright_v1_overlay_proto {
 				return "overlay.md"

@@ -21,6 +21,8 @@ type Limits struct {
 	Burst int
 	// Deadline is the longest time for a call but for streams, with waiting.
 	Deadline time.Duration
+	// Connections is how many there may be at once on each address.
+	Connections int
 }
 
 // What limits are by default.
@@ -28,6 +30,7 @@ const (
 	DefaultMaxRequestBytes = 32 << 20
 	DefaultQueue           = 16 // for each that is computed at once
 	DefaultDeadline        = time.Minute
+	DefaultConnections     = 1024
 )
 
 // DefaultConcurrency leaves the loop a processor of its own as far as there are two.
@@ -40,6 +43,7 @@ func (l Limits) orDefault() Limits {
 	fallback(&l.Queue, DefaultQueue*l.Concurrency)
 	fallback(&l.Burst, max(1, int(l.Rate)))
 	fallback(&l.Deadline, DefaultDeadline)
+	fallback(&l.Connections, DefaultConnections)
 	return l
 }
 

@@ -125,11 +125,15 @@ changes.
 
 Otherwise the fleet is simulated, with demand that follows a day's curve: that of
 --fleet, whose arrival rates are the peaks of the day, or a built-in one: three
-models on pools of H100 and A100.`,
+models on pools of H100 and A100.
+
+With --server-config a file says who may reach the process: TLS, authentication,
+authorization, limits. Without it only addresses of this machine are listened on.`,
 		Example: `  poolwright serve
   poolwright serve --fleet examples/tight-priorities.yaml --speed 600
   poolwright serve --ledger ledger.jsonl
-  poolwright serve --config poolwright.yaml`,
+  poolwright serve --config poolwright.yaml
+  poolwright serve --server-config server.yaml --grpc-address :9090 --http-address :8080`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, simulated := range []string{"fleet", "interval", "speed"} {
@@ -141,6 +145,7 @@ models on pools of H100 and A100.`,
 		},
 	}
 	c.Flags().StringVar(&config.Cluster, "config", "", "configuration in YAML or JSON of the loop over a Kubernetes cluster")
+	c.Flags().StringVar(&config.Server, "server-config", "", "configuration in YAML or JSON of who may reach the process, and of limits (default: only this machine)")
 	c.Flags().StringVar(&config.Simulation.Fleet, "fleet", "", "fleet file in YAML or JSON, or - for standard input (default: the built-in fleet)")
 	c.Flags().StringVar(&config.GRPCAddress, "grpc-address", "127.0.0.1:9090", "address for gRPC")
 	c.Flags().StringVar(&config.HTTPAddress, "http-address", "127.0.0.1:8080", "address for REST, the pages, metrics and health")

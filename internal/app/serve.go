@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"runtime"
 	"time"
@@ -31,6 +32,8 @@ type ServeConfig struct {
 	Engine string
 	// Ledger is the file that decisions are kept in; empty = none.
 	Ledger string
+	// Server is a file that says who may reach the process; empty = who is on this machine.
+	Server string
 }
 
 // Serve answers gRPC and REST and keeps planning a fleet until ctx ends: that of a
@@ -39,6 +42,10 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 	engine, err := lp.ByName(c.Engine)
 	if err != nil {
 		return &InputError{err}
+	}
+	reach, err := newReach(c.Server, slog.New(slog.NewTextHandler(out, nil)))
+	if err != nil {
+		return err
 	}
 	p := planner.New(engine)
 	registry := prometheus.NewRegistry()
@@ -61,7 +68,7 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 			Simulation: server.NewSimulation(simulations(engine)),
 			Scaler:     server.NewScaler(l.scaler(people)),
 		},
-		Registry: registry,
+		Registry: registry, Limits: reach.limits,
 	})
 	if err != nil {
 		return err
@@ -70,10 +77,17 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 	if err != nil {
 		return err
 	}
+	if err := reach.listening(grpcListener.Addr(), httpListener.Addr()); err != nil {
+		return errors.Join(err, grpcListener.Close(), httpListener.Close())
+	}
 	l.listening(grpcListener.Addr(), httpListener.Addr())
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return srv.Serve(ctx, grpcListener, httpListener) })
 	group.Go(func() error { return l.run(ctx) })
+	group.Go(func() error {
+		reach.run(ctx)
+		return nil
+	})
 	return group.Wait()
 }
 

@@ -76,12 +76,13 @@ var layers = []layer{
 	{folder: "sources/plain", may: slices.Concat(pure, []string{"internal/resource"})},
 
 	// Ways in.
+	{folder: "internal/access"},
 	{folder: "web"},
-	{folder: "server", may: slices.Concat(pure, schema, []string{"controller", "proto/externalscaler", "web"})},
+	{folder: "server", may: slices.Concat(pure, schema, []string{"controller", "internal/access", "proto/externalscaler", "web"})},
 
 	// What puts it together. Nothing else may import config.
-	{folder: "config", may: slices.Concat(pure, schema, []string{"internal/protodoc", "actuator", "controller", "internal/election", "internal/kube", "metrics", "server", "simulation", "sources", "sources/llmd", "sources/overlay", "web"})},
-	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "controller/ledger", "examples", "internal/election", "internal/kube", "internal/plot", "internal/resource", "internal/telemetry", "internal/whatif", "metrics", "proto/externalscaler", "server", "simulation", "simulation/autoscaler", "simulation/report", "simulation/sweep", "sources", "sources/cluster", "sources/kthena", "sources/llmaz", "sources/llmd", "sources/overlay", "sources/plain", "web"})},
+	{folder: "config", may: slices.Concat(pure, schema, []string{"internal/protodoc", "actuator", "controller", "internal/access", "internal/election", "internal/kube", "metrics", "server", "simulation", "sources", "sources/llmd", "sources/overlay", "web"})},
+	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "controller/ledger", "examples", "internal/access", "internal/election", "internal/kube", "internal/plot", "internal/resource", "internal/telemetry", "internal/whatif", "metrics", "proto/externalscaler", "server", "simulation", "simulation/autoscaler", "simulation/report", "simulation/sweep", "sources", "sources/cluster", "sources/kthena", "sources/llmaz", "sources/llmd", "sources/overlay", "sources/plain", "web"})},
 	{folder: "cmd/poolwright", may: []string{"config", "internal/app", "optimizer/lp"}},
 
 	{folder: "examples"},

@@ -19,6 +19,7 @@ var (
 	fleetValidator        = newValidator(&poolwrightv1.Fleet{})
 	measurementsValidator = newValidator(&poolwrightv1.Measurements{})
 	configValidator       = newValidator(&poolwrightv1.Config{})
+	serverValidator       = newValidator(&poolwrightv1.Server{})
 	overlayValidator      = newValidator(&poolwrightv1.Overlay{}, &poolwrightv1.ReplicaOverlay{}, &poolwrightv1.WorkloadOverlay{})
 	simulationValidator   = newValidator(&poolwrightv1.Simulation{})
 	requestValidator      = newValidator(
@@ -36,6 +37,12 @@ func Request(m proto.Message) error {
 // The error is of type [Violations].
 func Config(m *poolwrightv1.Config) error {
 	return validate(configValidator, m).sorted().err()
+}
+
+// Server checks the file that says how serve is reached by the rules of the schema. The
+// error is of type [Violations].
+func Server(m *poolwrightv1.Server) error {
+	return validate(serverValidator, m).sorted().err()
 }
 
 // newValidator returns what builds a validator at its first use.

@@ -1,0 +1,53 @@
+package app
+
+import (
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReachIsFollowed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "server.yaml")
+	write := func(text string) { require.NoError(t, os.WriteFile(file, []byte(text), 0o600)) }
+	var out strings.Builder
+	log := slog.New(slog.NewTextHandler(&out, nil))
+
+	write("limits: {rate: -1}")
+	_, err := newReach(file, log)
+	var input *InputError
+	require.ErrorAs(t, err, &input)
+
+	write("insecure: true\nlimits: {connections: 7}")
+	r, err := newReach(file, log)
+	require.NoError(t, err)
+	require.NoError(t, r.listening(&net.TCPAddr{Port: 9090}))
+	require.Equal(t, 7, r.limits().Connections)
+	require.NoError(t, r.follow())
+	require.Empty(t, out.String())
+
+	write("insecure: true\nlimits: {connections: 8}\ntracing: {endpoint: 'a:1'}")
+	require.ErrorIs(t, r.follow(), errRestart)
+	require.Equal(t, 8, r.limits().Connections)
+	require.Nil(t, r.now.Load().Tracing)
+
+	// What would not have been accepted at the start is not taken over.
+	for _, text := range []string{"limits: {connections: 9}", "insecure: true\ntls: {certificateFile: a, keyFile: b}", "limits: {rate: -1}"} {
+		write(text)
+		require.Error(t, r.follow(), text)
+		require.Equal(t, 8, r.limits().Connections)
+		require.NoError(t, r.follow(), "it was said before")
+	}
+}
+
+func TestReachOfThisMachine(t *testing.T) {
+	r, err := newReach("", slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	require.NoError(t, r.listening(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}))
+	var input *InputError
+	require.ErrorAs(t, r.listening(&net.TCPAddr{}), &input)
+}
