@@ -42,6 +42,7 @@ var layers = []layer{
 	{folder: "proto/externalscaler"},
 	{folder: "internal/document", may: []string{"internal/parallel"}},
 	{folder: "internal/exact"},
+	{folder: "internal/handbook"},
 	{folder: "internal/plot"},
 	{folder: "internal/protodoc"},
 	{folder: "internal/instance", may: []string{"optimizer"}},

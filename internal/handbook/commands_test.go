@@ -1,0 +1,85 @@
+package handbook_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/poolwright/poolwright/internal/handbook"
+)
+
+// commands says of every block of commands in the documentation which test runs it, or why
+// none does. A page without a beginning of a block means all of its blocks.
+var commands = []struct {
+	page, block string
+	// test is a file, with what it names the page by.
+	test, names string
+	// why no test runs it as it stands.
+	why string
+}{
+	{page: "docs/quick-start.md", test: "cmd/poolwright/followed_test.go", names: "quick-start.md"},
+	{page: "docs/tutorials/file.md", test: "cmd/poolwright/followed_test.go", names: "tutorials/file.md"},
+	{page: "README.md", block: "make run", why: "`make test` is what runs the tests; tools/first-run.sh starts what `make run` does"},
+	{page: "README.md", block: "make build", test: "cmd/poolwright/testdata/script/repeat.txtar", names: "mix.yaml"},
+	{page: "README.md", block: "bin/poolwright calibrate", test: "cmd/poolwright/docs_test.go", names: "newCalibrate().Example"},
+	{page: "README.md", block: "bin/poolwright simulate", test: "cmd/poolwright/docs_test.go", names: `"README.md"`},
+	{page: "README.md", block: "curl", test: "tools/first-run.sh", names: "/v1/optimize"},
+	{page: "docs/api.md", test: "tools/first-run.sh", names: "docs/api.md"},
+	{page: "docs/calibration.md", test: "cmd/poolwright/followed_test.go", names: "calibration.md"},
+	{page: "docs/explain.md", test: "cmd/poolwright/docs_test.go", names: "explain.md"},
+	{page: "docs/fleet.md", test: "cmd/poolwright/followed_test.go", names: "fleet.md"},
+	{page: "docs/strategies.md", test: "cmd/poolwright/docs_test.go", names: "strategies.md"},
+	{page: "docs/what-if.md", block: "poolwright", test: "cmd/poolwright/docs_test.go", names: "what-if.md"},
+	{page: "docs/what-if.md", block: "kubectl", test: "test/e2e/sweep_test.go", names: "deploy/sweep"},
+	{page: "docs/what-if.md", block: "curl", test: "tools/first-run.sh", names: "docs/what-if.md"},
+	{page: "docs/serve.md", test: "test/e2e/poolwright_test.go", names: "deploy/kubernetes/rbac.yaml"},
+	{page: "docs/ledger.md", block: "poolwright serve", test: "cmd/poolwright/ledger_test.go", names: "ledger.md"},
+	{page: "docs/ledger.md", block: "jq", why: "jq is not among the tools of the tests; what it reads is tested in controller/ledger"},
+	{page: "docs/inferno-system.md", why: "system.json is the reader's own; strategies.md shows the command with a file of ours"},
+	{page: "docs/model.md", why: "it needs measurements that are not part of the repository; `make accuracy` runs the program"},
+	{page: "docs/solver-benchmarks.md", why: "commands of other solvers, which `make bench-solver` runs"},
+	{page: "CONTRIBUTING.md", why: "the targets that run the tests themselves"},
+}
+
+// Every block of commands in the documentation is run by a test, or it is said here why not.
+func TestEveryCommandIsRun(t *testing.T) {
+	used := map[int]bool{}
+	for page, text := range pages(t) {
+		for _, step := range handbook.Steps(text) {
+			found := false
+			for i, c := range commands {
+				if c.page == page && strings.HasPrefix(step.Commands, c.block) {
+					used[i], found = true, true
+					break
+				}
+			}
+			assert.True(t, found, "%s:%d: no test runs it:\n%s", page, step.Line, step.Commands)
+		}
+	}
+	for i, c := range commands {
+		assert.True(t, used[i], "%s has no block %q", c.page, c.block)
+		if c.test == "" {
+			assert.NotEmpty(t, c.why, c.page)
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(root, c.test))
+		require.NoError(t, err)
+		assert.Contains(t, string(text), c.names, "%s runs %s", c.test, c.page)
+	}
+}
+
+// Commands stand in blocks marked sh, and nothing else does: other blocks hold no prompts.
+func TestNoPrompts(t *testing.T) {
+	prompt := regexp.MustCompile(`(?m)^\$ `)
+	for page, text := range pages(t) {
+		for _, b := range handbook.Blocks(text) {
+			assert.NotContains(t, []string{"bash", "shell", "console"}, b.Language, "%s:%d", page, b.Line)
+			assert.False(t, prompt.MatchString(b.Text), "%s:%d", page, b.Line)
+		}
+	}
+}
