@@ -33,7 +33,7 @@ type WorkloadMemory struct {
 	Policy policy.History
 	// Planned is the arrival rate that the last plan was made for.
 	Planned queueing.Rate
-	// Inside are the numbers of requests running or waiting in the last cycles, as far back as
+	// Inside are the numbers of requests running and waiting in the last cycles, as far back as
 	// rates are measured; none after a cycle in which they were not counted.
 	Inside []Count
 	// Lengths are nil where they are declared, or not known.

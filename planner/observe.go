@@ -17,8 +17,8 @@ type seen struct {
 	reason string
 	// waiting requests; 0 where they were not measured.
 	waiting float64
-	// inside is the number of requests running or waiting, where counted.
-	inside  float64
+	// inside is what runs and waits, where counted.
+	inside  Count
 	counted bool
 	// window is the time that rates are over.
 	window time.Duration
@@ -97,7 +97,8 @@ func (c *cycle) observeWorkload(i int) seen {
 	if waiting.usable() {
 		s.waiting = waiting.Value
 	}
-	s.inside, s.counted = running.Value+waiting.Value, running.State == Fresh && waiting.State == Fresh
+	s.inside = Count{At: c.snapshot.Now.UTC().Round(0), Running: running.Value, Waiting: waiting.Value}
+	s.counted = running.State == Fresh && waiting.State == Fresh
 	s.arrivals(o, c.next[i], c.snapshot.Now)
 	s.window = o.Window
 	return s
@@ -144,7 +145,7 @@ func (c *cycle) holdUnknown(i int, unknownLengths string) {
 	case !s.complete:
 		c.condition(i, DemandIncomplete, s.reason)
 	}
-	next.Inside = s.count(next.Inside, c.snapshot.Now, s.window)
+	next.Inside = s.count(next.Inside, s.window)
 }
 
 func (c *cycle) hold(i int, why ConditionType, message string) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/poolwright/poolwright/metrics"
 	"github.com/poolwright/poolwright/queueing"
-	"github.com/poolwright/poolwright/simulation/replica"
 )
 
 // Annotation of a pod is an [Engine] as JSON.
@@ -37,20 +36,16 @@ func (e Engine) String() string {
 	return string(text)
 }
 
-func parseEngine(text string) (*Engine, *replica.Replica, error) {
+func parseEngine(text string) (*Engine, error) {
 	var e Engine
 	decoder := json.NewDecoder(bytes.NewBufferString(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&e); err != nil {
-		return nil, nil, fmt.Errorf("fakeengine: %s: %w", Annotation, err)
+		return nil, fmt.Errorf("fakeengine: %s: %w", Annotation, err)
 	}
 	if _, ok := engines()[e.Kind]; !ok {
-		return nil, nil, fmt.Errorf("fakeengine: %s: kind: %q is not known", Annotation, e.Kind)
+		return nil, fmt.Errorf("fakeengine: %s: kind: %q is not known", Annotation, e.Kind)
 	}
 	e.Port = cmp.Or(e.Port, defaultPort)
-	r, err := replica.New(e.Replica)
-	if err != nil {
-		return nil, nil, fmt.Errorf("fakeengine: %s: %w", Annotation, err)
-	}
-	return &e, r, nil
+	return &e, nil
 }

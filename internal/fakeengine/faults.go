@@ -28,11 +28,17 @@ func (f *Fleet) Break(name ModelName, fault Fault, chosen func(place int) bool) 
 	}
 }
 
-// Restart lets the counters of all pods of a model begin at zero again.
+// Restart lets the engines of all pods of a model begin anew, at once: they drop what they have
+// begun, and count from zero.
 func (f *Fleet) Restart(name ModelName) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, p := range f.podsOf(name) {
-		p.restart()
+		dropped := p.inside()
+		if err := p.start(); err != nil {
+			f.errs = append(f.errs, err)
+			continue
+		}
+		f.model(name).dropped += dropped
 	}
 }

@@ -158,9 +158,9 @@ func (f *Fleet) Completed(name ModelName, since time.Time) []replica.Completion 
 
 // Counts are of requests since the fleet began.
 type Counts struct {
-	// Arrived went to a pod; Refused are those of them that it had no place for. Lost found
-	// no ready pod.
-	Arrived, Refused, Lost int
+	// Arrived went to a pod; Refused are those of them that it had no place for, and Dropped
+	// those that it lost in a restart. Lost found no ready pod.
+	Arrived, Refused, Dropped, Lost int
 }
 
 // Counts returns what has become of a model's requests.
@@ -168,7 +168,7 @@ func (f *Fleet) Counts(name ModelName) Counts {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m := f.model(name)
-	return Counts{m.arrived, m.refused, m.lost}
+	return Counts{m.arrived, m.refused, m.dropped, m.lost}
 }
 
 // Inside returns the requests of a model that wait or run.
@@ -177,7 +177,7 @@ func (f *Fleet) Inside(name ModelName) int {
 	defer f.mu.Unlock()
 	n := 0
 	for _, p := range f.podsOf(name) {
-		n += p.replica.Running() + p.replica.Waiting()
+		n += p.inside()
 	}
 	return n
 }
@@ -232,7 +232,7 @@ func (f *Fleet) advance() {
 		m.forget(now)
 	}
 	for uid, p := range f.pods {
-		if p.gone && p.idle() {
+		if p.gone && p.inside() == 0 {
 			delete(f.pods, uid)
 		}
 	}

@@ -190,6 +190,16 @@ func TestFaults(t *testing.T) {
 	w.until(func() bool { return w.scrape(1)["vllm:request_success_total"] > 10 })
 	w.fleet.Restart(llama)
 	assert.Less(t, w.scrape(1)["vllm:request_success_total"], 10.0)
+
+	// What ran is lost.
+	w.until(func() bool {
+		w.fleet.Restart(llama)
+		return w.fleet.Counts(llama).Dropped > 0
+	})
+	require.NoError(t, w.fleet.Offer(llama, 0, short))
+	w.until(func() bool { return w.fleet.Inside(llama) == 0 })
+	counts := w.fleet.Counts(llama)
+	assert.Equal(t, counts.Arrived-counts.Dropped, w.completed())
 }
 
 func TestHangingPodAnswersNever(t *testing.T) {

@@ -24,8 +24,8 @@ type model struct {
 	// ended are completions of the last memory seconds, with moments of the fleet's time.
 	ended []replica.Completion
 	// arrived counts requests that went to a pod, refused those of them that it had no
-	// place for, lost those that found no ready pod.
-	arrived, refused, lost int
+	// place for, dropped those that ended with their engine, lost those that found no ready pod.
+	arrived, refused, dropped, lost int
 }
 
 // memory is how long completions are kept, in seconds.

@@ -41,20 +41,26 @@ func isReady(p *corev1.Pod) bool {
 }
 
 func newPod(f *Fleet, p *corev1.Pod) (*pod, error) {
-	engine, r, err := parseEngine(p.Annotations[Annotation])
+	engine, err := parseEngine(p.Annotations[Annotation])
 	if err != nil {
 		return nil, fmt.Errorf("%w (pod %s/%s)", err, p.Namespace, p.Name)
 	}
 	created := &pod{
-		fleet: f, namespace: p.Namespace, name: p.Name, engine: engine, replica: r,
+		fleet: f, namespace: p.Namespace, name: p.Name, engine: engine,
 		address: net.JoinHostPort(p.Status.PodIP, strconv.Itoa(engine.Port)),
 	}
-	created.restart()
+	if err := created.start(); err != nil {
+		return nil, fmt.Errorf("%w (pod %s/%s)", err, p.Namespace, p.Name)
+	}
 	return created, nil
 }
 
-// restart begins to count anew.
-func (p *pod) restart() {
+// start begins anew: nothing runs or waits, and all counts are zero.
+func (p *pod) start() error {
+	var err error
+	if p.replica, err = replica.New(p.engine.Replica); err != nil {
+		return fmt.Errorf("fakeengine: %s: %w", Annotation, err)
+	}
 	gauge := func(value func() int) func() float64 {
 		return func() float64 {
 			p.fleet.mu.Lock()
@@ -64,6 +70,7 @@ func (p *pod) restart() {
 	}
 	p.report = newReport(p.engine,
 		gauge(func() int { return p.replica.Running() }), gauge(func() int { return p.replica.Waiting() }))
+	return nil
 }
 
 // serve listens on the pod's address until the fleet or the pod ends.
@@ -115,5 +122,5 @@ func (p *pod) arrive(request replica.Request) replica.Outcome {
 	return p.replica.Arrive(request)
 }
 
-// idle tells whether all that was begun has ended.
-func (p *pod) idle() bool { return p.replica.Running()+p.replica.Waiting() == 0 }
+// inside is the number of requests that wait or run.
+func (p *pod) inside() int { return p.replica.Running() + p.replica.Waiting() }

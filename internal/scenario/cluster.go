@@ -70,8 +70,10 @@ type workload struct {
 	metrics Metrics
 	// lengths are those of requests, where the catalog does not know them.
 	lengths lengths
-	// waiting requests have found no replica yet.
-	waiting float64
+	// waiting requests have found no replica yet, running ones have.
+	waiting, running float64
+	// lost is how many running ones are lost at the end of the next step.
+	lost float64
 	// completed is the rate of completions since the last step, in requests/s.
 	completed float64
 	variants  []variant
@@ -163,13 +165,20 @@ func (c *Cluster) Advance(d time.Duration) {
 	c.settle()
 }
 
-// serve lets requests arrive for d, and ready replicas complete them.
+// secondsInside is how long a request runs, for the number of those that do.
+const secondsInside = 2
+
+// serve lets requests arrive for d, begin to run as fast as ready replicas complete them, and
+// end.
 func (c *Cluster) serve(i int, d time.Duration) {
 	w, seconds := &c.workloads[i], d.Seconds()
 	arrived := w.demand.At(c.now) * seconds
-	done := min(arrived+w.waiting, c.Serving(i)*seconds)
-	w.waiting += arrived - done
-	w.completed = done / seconds
+	begun := min(arrived+w.waiting, c.Serving(i)*seconds)
+	w.waiting += arrived - begun
+	inside := w.running + begun
+	w.running = min(inside, begun/seconds*secondsInside)
+	w.completed = (inside - w.running) / seconds
+	w.running, w.lost = max(0, w.running-w.lost), 0
 }
 
 // settle brings replicas to where they are asked to be, as far as devices are free.

@@ -26,6 +26,7 @@ var commands = map[string]command{
 	"trail":       {"WORKLOAD", (*Script).runTrail},
 	"demand":      {"WORKLOAD=RATE…", each((*Script).setDemand)},
 	"waiting":     {"WORKLOAD=REQUESTS…", each((*Script).setWaiting)},
+	"drop":        {"WORKLOAD=REQUESTS…", each((*Script).drop)},
 	"lengths":     {"WORKLOAD=INPUT/OUTPUT|missing|declared…", each((*Script).setLengths)},
 	"metrics":     {"WORKLOAD=WHAT…", each((*Script).setMetrics)},
 	"profile":     {"WORKLOAD/VARIANT=declared|missing…", each((*Script).setProfile)},
@@ -166,6 +167,10 @@ func (s *Script) setDemand(name, value string) error {
 
 func (s *Script) setWaiting(name, value string) error {
 	return set(s, name, value, number, func(w *workload) *float64 { return &w.waiting })
+}
+
+func (s *Script) drop(name, value string) error {
+	return set(s, name, value, number, func(w *workload) *float64 { return &w.lost })
 }
 
 func (s *Script) setLengths(name, value string) error {

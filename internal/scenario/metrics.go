@@ -49,9 +49,6 @@ func ParseMetrics(text string) (Metrics, error) {
 // reported is the share of the demand that [Partial] metrics see.
 const reported = 0.5
 
-// secondsInside is how long a request runs, for the number of those that do.
-const secondsInside = 2
-
 // Observe implements [controller.Observer].
 func (c *Cluster) Observe(context.Context, planner.Fleet) ([]planner.Observation, error) {
 	if c.Failing[Observer] {
@@ -92,7 +89,7 @@ func (c *Cluster) observe(i int) *planner.Observation {
 		o.ArrivalRate = planner.Measurement{State: planner.Incomplete, Value: arrivals * reported}
 		state = planner.Incomplete
 	case Engine, All:
-		o.CompletionRate, o.Running, o.Waiting = fresh(w.completed), fresh(w.completed*secondsInside), fresh(w.waiting)
+		o.CompletionRate, o.Running, o.Waiting = fresh(w.completed), fresh(w.running), fresh(w.waiting)
 		if w.metrics == All {
 			o.ArrivalRate = fresh(arrivals)
 		}

@@ -110,7 +110,7 @@ func TestFaults(t *testing.T) { //nolint:tparallel // one fault after the other
 		}
 		w.recovered(before)
 	})
-	t.Run("counters start again", func(t *testing.T) {
+	t.Run("engines start again", func(t *testing.T) {
 		w.settle() // what goes from now on goes for this
 		after := w.program.last()
 		for _, way := range w.ways {
