@@ -5,7 +5,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-MODULES := . benchmarks test/controlplane test/keda test/web tools tools/lint
+MODULES := . benchmarks test/controlplane test/keda test/web tools tools/lint tools/packaging
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 FUZZTIME ?= 30s
 
@@ -27,8 +27,9 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/poolwright
 key = $(shell { go version; cat $(1)/go.mod $(1)/go.sum; } | sha256sum | cut -c1-16)
 TOOLS := $(CACHE)/tools-$(call key,tools)
 LINT := $(CACHE)/lint-$(call key,tools/lint)
+PACKAGING := $(CACHE)/packaging-$(call key,tools/packaging)
 CONTROLPLANE := $(CACHE)/controlplane-$(call key,test/controlplane)
-export PATH := $(TOOLS):$(LINT):$(PATH)
+export PATH := $(TOOLS):$(LINT):$(PACKAGING):$(PATH)
 
 .PHONY: help
 help: ## list the targets
@@ -64,7 +65,7 @@ run: setup build ## plan a built-in fleet and keep planning it; ARGS="--help" li
 
 .PHONY: test
 test: setup ## run every check and every test
-	@tools/steps.sh format lint verify breaking test-builds test-unit test-rules test-web test-peers first-run test-fuzz
+	@tools/steps.sh format lint verify breaking test-builds test-unit test-rules test-packaging test-web test-peers first-run test-fuzz
 
 .PHONY: format
 format: $(TOOLS)/.done ## check the format of Go and .proto files
@@ -126,6 +127,10 @@ test-unit: setup-prometheus ## run the tests of both builds, with the race detec
 .PHONY: test-rules
 test-rules: setup-prometheus ## check and test the alerts by promtool, where it is installed
 	@tools/rules.sh
+
+.PHONY: test-packaging
+test-packaging: build $(PACKAGING)/.done ## check the chart, the kustomization, the Dockerfile and what make dist makes
+	CGO_ENABLED=0 go test -tags packaging -count 1 ./test/packaging
 
 # What the tests of pages have seen.
 export POOLWRIGHT_SCREENSHOTS ?= $(CURDIR)/out/screenshots
@@ -215,7 +220,7 @@ bench-hindsight: ## compute bounds in hindsight on arrivals of DATA (../shared/d
 E2E_PACKAGES = $(sort $(dir $(shell git grep -l --untracked '^//go:build e2e' -- '*_test.go')))
 
 .PHONY: e2e
-e2e: build controlplane ## run the tests that need a Kubernetes control plane
+e2e: build controlplane $(PACKAGING)/.done ## run the tests that need a Kubernetes control plane
 	CGO_ENABLED=0 go test -tags e2e -count 1 -p 1 -parallel 3 -timeout 30m $(addprefix ./,$(E2E_PACKAGES))
 
 .PHONY: e2e-scale
@@ -249,14 +254,27 @@ $(LINT)/.done:
 
 # kubectl and the servers say their version where this is set; some clients ask for it.
 KUBERNETES = $(shell awk '$$1 == "k8s.io/kubernetes" { print $$2 }' test/controlplane/go.mod)
+KUBERNETES_MAJOR = $(word 1,$(subst ., ,$(KUBERNETES:v%=%)))
+KUBERNETES_MINOR = $(word 2,$(subst ., ,$(KUBERNETES)))
 KUBERNETES_FLAGS = -s -w \
 	-X k8s.io/component-base/version.gitVersion=$(KUBERNETES) \
-	-X k8s.io/component-base/version.gitMajor=$(word 1,$(subst ., ,$(KUBERNETES:v%=%))) \
-	-X k8s.io/component-base/version.gitMinor=$(word 2,$(subst ., ,$(KUBERNETES:v%=%)))
+	-X k8s.io/component-base/version.gitMajor=$(KUBERNETES_MAJOR) \
+	-X k8s.io/component-base/version.gitMinor=$(KUBERNETES_MINOR)
 
 $(CONTROLPLANE)/.done:
 	mkdir -p $(@D)
 	CGO_ENABLED=0 go -C test/controlplane build -trimpath -buildvcs=false -ldflags='-s -w' -o $(@D)/etcd go.etcd.io/etcd/server/v3
 	CGO_ENABLED=0 go -C test/controlplane build -trimpath -buildvcs=false -ldflags='$(KUBERNETES_FLAGS)' -o $(@D)/ \
 	  k8s.io/kubernetes/cmd/{kube-apiserver,kube-controller-manager,kube-scheduler,kubectl} sigs.k8s.io/kwok/cmd/kwok
+	touch $@
+
+# helm says its version, and renders for that Kubernetes where it does not ask one.
+HELM_FLAGS = -s -w \
+	-X helm.sh/helm/v3/internal/version.version=$(shell awk '$$1 == "helm.sh/helm/v3" { print $$2 }' tools/packaging/go.mod) \
+	-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=$(KUBERNETES_MAJOR) -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=$(KUBERNETES_MINOR) \
+	-X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMajor=$(KUBERNETES_MAJOR) -X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor=$(KUBERNETES_MINOR)
+
+$(PACKAGING)/.done:
+	mkdir -p $(@D)
+	CGO_ENABLED=0 go -C tools/packaging build -trimpath -buildvcs=false -ldflags='$(HELM_FLAGS)' -o $(@D)/ tool
 	touch $@

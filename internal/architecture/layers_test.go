@@ -92,6 +92,7 @@ var layers = []layer{
 	{folder: "internal/architecture"},
 	{folder: "internal/controlplane"},
 	{folder: "test/e2e"},
+	{folder: "test/packaging"},
 	{folder: "test/scale"},
 	{folder: "internal/fakeengine", may: []string{"metrics", "queueing", "simulation/replica"}},
 }

@@ -1,0 +1,237 @@
+//go:build e2e || packaging
+
+package packaging
+
+import (
+	"bytes"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/poolwright/poolwright/config"
+	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/sources/cluster"
+	"github.com/poolwright/poolwright/sources/kthena"
+	"github.com/poolwright/poolwright/sources/llmaz"
+	"github.com/poolwright/poolwright/sources/llmd"
+	"github.com/poolwright/poolwright/sources/plain"
+)
+
+const (
+	chart      = "../../deploy/chart/poolwright"
+	kubernetes = "../../deploy/kubernetes"
+	namespaced = "../../deploy/overlays/namespaced"
+)
+
+// run runs a tool that make built, and returns what it prints.
+func run(t *testing.T, name string, arguments ...string) (string, error) {
+	t.Helper()
+	var out, complaints bytes.Buffer
+	command := exec.CommandContext(t.Context(), name, arguments...)
+	command.Stdout, command.Stderr = &out, &complaints
+	if err := command.Run(); err != nil {
+		return "", &failure{err, complaints.String()}
+	}
+	return out.String(), nil
+}
+
+// failure is an error with what the tool says of it.
+type failure struct {
+	error
+	complaints string
+}
+
+func (f *failure) Error() string { return f.error.Error() + ": " + f.complaints }
+
+// template renders the chart.
+func template(t *testing.T, arguments ...string) string {
+	t.Helper()
+	out, err := run(t, "helm", append([]string{"template", "poolwright", chart, "--namespace", "poolwright"}, arguments...)...)
+	require.NoError(t, err)
+	return out
+}
+
+// kustomize renders a kustomization.
+func kustomize(t *testing.T, folder string) string {
+	t.Helper()
+	out, err := run(t, "kustomize", "build", folder)
+	require.NoError(t, err)
+	return out
+}
+
+// objects are those of manifests, by kind, namespace and name.
+func objects(t *testing.T, manifests string) map[string]*unstructured.Unstructured {
+	t.Helper()
+	all := map[string]*unstructured.Unstructured{}
+	for document := range strings.SplitSeq("\n"+manifests, "\n---\n") {
+		object := &unstructured.Unstructured{}
+		require.NoError(t, yaml.UnmarshalStrict([]byte(document), &object.Object))
+		if len(object.Object) == 0 {
+			continue
+		}
+		key := object.GetKind() + " " + object.GetNamespace() + "/" + object.GetName()
+		require.NotContains(t, all, key, "twice")
+		all[key] = object
+	}
+	return all
+}
+
+// comparable takes out of objects what a chart and a kustomization do differently: labels that
+// name the tool, the namespace, which Helm is told to make, and how configurations are written.
+func comparable(t *testing.T, manifests string) map[string]*unstructured.Unstructured {
+	t.Helper()
+	all := objects(t, manifests)
+	delete(all, "Namespace /poolwright")
+	for _, object := range all {
+		labels := object.GetLabels()
+		delete(labels, "app.kubernetes.io/managed-by")
+		delete(labels, "helm.sh/chart")
+		object.SetLabels(labels)
+		if object.GetKind() != "ConfigMap" {
+			continue
+		}
+		data := map[string]any{}
+		for name, text := range configs(t, object) {
+			var content any
+			require.NoError(t, yaml.UnmarshalStrict([]byte(text), &content))
+			data[name] = content
+		}
+		object.Object["data"] = data
+	}
+	return all
+}
+
+// configs are the files of a ConfigMap.
+func configs(t *testing.T, object *unstructured.Unstructured) map[string]string {
+	t.Helper()
+	files, found, err := unstructured.NestedStringMap(object.Object, "data")
+	require.NoError(t, err)
+	require.True(t, found)
+	return files
+}
+
+// The chart and the kustomizations make the same objects.
+func TestChartIsKustomization(t *testing.T) {
+	for folder, values := range map[string][]string{
+		kubernetes: nil,
+		namespaced: {"--values", "testdata/values/namespaced.yaml"},
+	} {
+		made, wanted := comparable(t, template(t, values...)), comparable(t, kustomize(t, folder))
+		assert.ElementsMatch(t, slices.Collect(maps.Keys(wanted)), slices.Collect(maps.Keys(made)), folder)
+		for key, object := range wanted {
+			assert.Equal(t, object, made[key], "%s: %s", folder, key)
+		}
+	}
+}
+
+// valueSets are choices of values, each in a file.
+func valueSets(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/values/*.yaml")
+	require.NoError(t, err)
+	require.Len(t, files, 4)
+	return files
+}
+
+// Helm finds nothing wrong with the chart, and the program can read what it is told by it.
+func TestChartIsWellFormed(t *testing.T) {
+	_, err := run(t, "helm", "lint", "--strict", chart)
+	require.NoError(t, err)
+	for _, values := range valueSets(t) {
+		_, err := run(t, "helm", "lint", "--strict", chart, "--values", values)
+		require.NoError(t, err, values)
+		configMap := objects(t, template(t, "--values", values))["ConfigMap poolwright/poolwright"]
+		_, err = config.Read([]byte(configs(t, configMap)["poolwright.yaml"]))
+		require.NoError(t, err, values)
+	}
+}
+
+// Values that are none of the chart's are refused, and so is a Certificate without issuer.
+func TestChartRefusesMistakes(t *testing.T) {
+	for mistake, complaint := range map[string]string{
+		"replicsa=3":                      "replicsa",
+		"replicas=two":                    "replicas",
+		"server.tsl=null":                 "tsl",
+		"config.cluster.sources={VLLM}":   "sources",
+		"tls.secretName=":                 "secretName",
+		"tls.certManager.enabled=true":    "the issuer is needed",
+		"image.repository=":               "repository",
+		"serviceMonitor.interval=often":   "interval",
+		"resources.limits=null":           "limits",
+		"networkPolicy.from={everybody}":  "from",
+		"config.clusters.namespaces={a}":  "clusters",
+		"rbac.scale=yes please":           "scale",
+		"extraArgs[0].name=--engine=simd": "extraArgs",
+	} {
+		_, err := run(t, "helm", "template", "poolwright", chart, "--set", mistake)
+		require.ErrorContains(t, err, complaint, mistake)
+	}
+}
+
+// rules are those of all roles of manifests.
+func rules(t *testing.T, manifests string) []rbacv1.PolicyRule {
+	t.Helper()
+	var all []rbacv1.PolicyRule
+	for _, object := range objects(t, manifests) {
+		if kind := object.GetKind(); kind == "ClusterRole" || kind == "Role" {
+			var role rbacv1.ClusterRole
+			require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &role))
+			all = append(all, role.Rules...)
+		}
+	}
+	return all
+}
+
+// readers are those of all sources.
+var readers = map[string]resource.Reader{
+	"LLMD": llmd.NewReader(llmd.Config{}), "KTHENA": new(kthena.Reader), "LLMAZ": llmaz.Reader{}, "PLAIN": plain.Reader{},
+}
+
+// Whatever sources are chosen, what they watch may be watched, and nothing else.
+func TestChartGrantsWhatSourcesWatch(t *testing.T) {
+	names := slices.Sorted(maps.Keys(readers))
+	for choice := 1; choice < 1<<len(names); choice++ {
+		var sources []string
+		var chosen []resource.Reader
+		for i, name := range names {
+			if choice>>i&1 == 1 {
+				sources, chosen = append(sources, name), append(chosen, readers[name])
+			}
+		}
+		watched := map[string]bool{}
+		for _, kind := range cluster.Kinds(chosen) {
+			plural, _ := meta.UnsafeGuessKindToResource(kind.WithVersion("v1"))
+			watched[plural.GroupResource().String()] = true
+		}
+		granted := map[string]bool{}
+		for _, rule := range rules(t, template(t, "--set", "config.cluster.sources={"+strings.Join(sources, ",")+"}")) {
+			if !slices.Contains(rule.Verbs, "watch") {
+				continue
+			}
+			for _, name := range rule.Resources {
+				granted[strings.TrimSuffix(name+"."+rule.APIGroups[0], ".")] = true
+			}
+		}
+		assert.Equal(t, watched, granted, sources)
+	}
+}
+
+// Of several installations each is reached under its own name.
+func TestChartOfAnotherName(t *testing.T) {
+	out, err := run(t, "helm", "template", "second", chart, "--namespace", "planners")
+	require.NoError(t, err)
+	c, err := config.Read([]byte(configs(t, objects(t, out)["ConfigMap planners/second-poolwright"])["poolwright.yaml"]))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"second-poolwright.planners"}, c.Cluster.ScalerHosts)
+}
