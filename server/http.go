@@ -20,7 +20,7 @@ import (
 )
 
 // newHandler serves REST, health, the OpenAPI document, metrics and the pages.
-func (s *Server) newHandler(services Services, registry *prometheus.Registry, limits func() Limits) (http.Handler, error) {
+func (s *Server) newHandler(services Services, registry *prometheus.Registry, limiter *limiter) (http.Handler, error) {
 	gateway := runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, jsonMarshaler),
 		runtime.WithMarshalerOption("application/json", jsonMarshaler),
@@ -48,10 +48,14 @@ func (s *Server) newHandler(services Services, registry *prometheus.Registry, li
 	if err != nil {
 		return nil, err
 	}
-	answers := recovered(limited(rememberDecodeErrors(knownParameters(gateway)), limits))
+	refuse := func(w http.ResponseWriter, r *http.Request, err error) {
+		_, marshaler := runtime.MarshalerForRequest(gateway, r)
+		runtime.HTTPError(r.Context(), gateway, marshaler, w, r, err)
+	}
+	answers := recovered(limiter.handler(rememberDecodeErrors(knownParameters(gateway, refuse)), refuse))
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", promhttp.InstrumentHandlerDuration(duration, answers))
-	for _, path := range []string{watchPath, simulatePath} {
+	for _, path := range streamPaths {
 		mux.Handle(path, answers) // the duration of a stream says nothing
 	}
 	mux.Handle("GET /openapi.json", fixed("application/json", poolwrightv1.OpenAPI))
@@ -59,7 +63,7 @@ func (s *Server) newHandler(services Services, registry *prometheus.Registry, li
 	mux.Handle("GET /healthz", fixed("text/plain; charset=utf-8", []byte("ok\n")))
 	mux.Handle("GET /readyz", ready(s.health))
 	for pattern, h := range readers(gateway) {
-		mux.Handle(pattern, recovered(limited(h, limits)))
+		mux.Handle(pattern, recovered(limiter.handler(h, refuse)))
 	}
 	mux.Handle("/", pages)
 	// Pages of other sites may not send anything here by the browser of somebody who can.
@@ -69,6 +73,9 @@ func (s *Server) newHandler(services Services, registry *prometheus.Registry, li
 // writeError answers with the status of err. Text that could not be decoded gets
 // every mistake as a detail, as a message that could not be accepted does.
 func writeError(ctx context.Context, mux *runtime.ServeMux, m runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
+	if after := retryAfter(err); after != "" {
+		w.Header().Set("Retry-After", after)
+	}
 	b, ok := r.Body.(*body)
 	if !ok || b.err == nil {
 		runtime.DefaultHTTPErrorHandler(ctx, mux, m, w, r, err)
@@ -107,13 +114,6 @@ func recovered(next http.Handler) http.Handler {
 			}
 		}()
 		next.ServeHTTP(w, r)
-	})
-}
-
-// limited gives the handler bodies that end with the largest request.
-func limited(next http.Handler, limits func() Limits) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.MaxBytesHandler(next, int64(limits().MaxRequestBytes)).ServeHTTP(w, r)
 	})
 }
 

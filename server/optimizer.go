@@ -88,9 +88,16 @@ func (o *Optimizer) Capacity(_ context.Context, m *poolwrightv1.Fleet) (*poolwri
 	return message.Capacities(&fleet, sizes), nil
 }
 
-// Stop tells a solver to end when ctx has ended.
+// Stop tells a solver to end when ctx has ended. In between, a call that takes long gives
+// way to others.
 func Stop(ctx context.Context) func() bool {
-	return func() bool { return ctx.Err() != nil }
+	turn := turnOf(ctx)
+	return func() bool {
+		if turn != nil {
+			turn.giveWay(ctx)
+		}
+		return ctx.Err() != nil
+	}
 }
 
 // invalid turns violations into INVALID_ARGUMENT with all of them as details.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/poolwright/poolwright/internal/document"
@@ -21,6 +20,11 @@ const (
 	simulatePath = "/v1/simulate"
 )
 
+var streamPaths = []string{watchPath, simulatePath}
+
+// streams tells whether a path is answered with a stream.
+func streams(path string) bool { return slices.Contains(streamPaths, path) }
+
 // parameters are the requests that stand in the query of a URL.
 var parameters = map[string]proto.Message{
 	"/v1/fleet":     (*poolwrightv1.GetFleetRequest)(nil),
@@ -29,11 +33,10 @@ var parameters = map[string]proto.Message{
 }
 
 // knownParameters refuses parameters that mean nothing, which the gateway would ignore.
-func knownParameters(gateway *runtime.ServeMux) http.Handler {
+func knownParameters(gateway http.Handler, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := unknownParameters(r); err != nil {
-			_, marshaler := runtime.MarshalerForRequest(gateway, r)
-			runtime.HTTPError(r.Context(), gateway, marshaler, w, r, invalid(err))
+			refuse(w, r, invalid(err))
 			return
 		}
 		gateway.ServeHTTP(w, r)

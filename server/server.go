@@ -77,6 +77,7 @@ func New(c Config) (*Server, error) {
 	if err := registry.Register(metrics); err != nil {
 		return nil, fmt.Errorf("server: register metrics: %w", err)
 	}
+	limiter := newLimiter(limits, newLimitMetrics(registry))
 	recovered := recovery.WithRecoveryHandler(func(p any) error {
 		return status.Errorf(codes.Internal, "a bug: %v", p)
 	})
@@ -84,8 +85,8 @@ func New(c Config) (*Server, error) {
 	s.ending, s.endStreams = context.WithCancel(context.Background())
 	s.grpc = grpc.NewServer(
 		grpc.MaxRecvMsgSize(limits().MaxRequestBytes),
-		grpc.ChainUnaryInterceptor(metrics.UnaryServerInterceptor(), recovery.UnaryServerInterceptor(recovered)),
-		grpc.ChainStreamInterceptor(metrics.StreamServerInterceptor(), recovery.StreamServerInterceptor(recovered), s.untilTheEnd),
+		grpc.ChainUnaryInterceptor(metrics.UnaryServerInterceptor(), recovery.UnaryServerInterceptor(recovered), limiter.unary),
+		grpc.ChainStreamInterceptor(metrics.StreamServerInterceptor(), recovery.StreamServerInterceptor(recovered), limiter.stream, s.untilTheEnd),
 	)
 	poolwrightv1.RegisterOptimizerServiceServer(s.grpc, services.Optimizer)
 	if services.Fleet != nil {
@@ -108,7 +109,7 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: connect gateway: %w", err)
 	}
-	handler, err := s.newHandler(services, registry, limits)
+	handler, err := s.newHandler(services, registry, limiter)
 	if err != nil {
 		return nil, errors.Join(err, s.conn.Close())
 	}

@@ -53,7 +53,12 @@ func startService(t testing.TB, service poolwrightv1.OptimizerServiceServer) *ru
 
 func startServices(t testing.TB, services server.Services, registry *prometheus.Registry) *running {
 	t.Helper()
-	s, err := server.New(server.Config{Services: services, Registry: registry})
+	return startServer(t, server.Config{Services: services, Registry: registry})
+}
+
+func startServer(t testing.TB, c server.Config) *running {
+	t.Helper()
+	s, err := server.New(c)
 	require.NoError(t, err)
 	grpcListener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

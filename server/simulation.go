@@ -20,6 +20,10 @@ type Simulator interface {
 	Simulate(ctx context.Context, m *poolwrightv1.Simulation, progress func(*poolwrightv1.SimulationProgress)) (*poolwrightv1.SimulationResult, error)
 }
 
+// simulationRetry is when to ask again where as many simulations run as may: nobody knows how
+// long they take.
+const simulationRetry = 5 * time.Second
+
 // SimulationConfig is how a service simulates.
 type SimulationConfig struct {
 	Simulator Simulator
@@ -48,7 +52,7 @@ func (s *Simulation) Simulate(m *poolwrightv1.Simulation, stream grpc.ServerStre
 	case s.places <- struct{}{}:
 		defer func() { <-s.places }()
 	default:
-		return status.Errorf(codes.ResourceExhausted, "%d simulations are running, which is all that may at a time: try again later", s.config.Concurrent)
+		return exhausted(simulationRetry, "%d simulations are running, which is all that may at a time", s.config.Concurrent)
 	}
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"net"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -27,6 +29,7 @@ import (
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
 	"github.com/poolwright/poolwright/queueing"
+	"github.com/poolwright/poolwright/server"
 )
 
 // fleet has a workload with a profile and an SLO, and one that is held.
@@ -324,6 +327,7 @@ func TestStagesAreTimed(t *testing.T) {
 // The page lists what is registered, and Prometheus's own linter has nothing to say.
 func TestPageListsAllMetrics(t *testing.T) {
 	l, r := newLoop(telemetry.Config{})
+	answerOnce(t, r)
 	c := cycle(t)
 	c.Entry.Decision.Plans[0].Prediction = &planner.Prediction{}
 	l.Done(c)
@@ -334,6 +338,9 @@ func TestPageListsAllMetrics(t *testing.T) {
 	require.NoError(t, err)
 	var registered []string
 	for _, family := range families {
+		if !regexp.MustCompile("^(poolwright|inferno)_").MatchString(family.GetName()) {
+			continue // of a library
+		}
 		labels := map[string]bool{}
 		for _, m := range family.GetMetric() {
 			for _, pair := range m.GetLabel() {
@@ -350,4 +357,28 @@ func TestPageListsAllMetrics(t *testing.T) {
 	slices.Sort(listed)
 	slices.Sort(registered)
 	assert.Equal(t, strings.Join(registered, "\n"), strings.Join(listed, "\n"))
+}
+
+// answerOnce registers the metrics of calls, and answers one.
+func answerOnce(t *testing.T, r *prometheus.Registry) {
+	t.Helper()
+	s, err := server.New(server.Config{
+		Services: server.Services{Optimizer: server.NewOptimizer(planner.New(lp.Simplex()))}, Registry: r,
+	})
+	require.NoError(t, err)
+	var listeners [2]net.Listener
+	for i := range listeners {
+		listeners[i], err = new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, listeners[0], listeners[1]) }()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+listeners[1].Addr().String()+"/v1/none", http.NoBody)
+	require.NoError(t, err)
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	end()
+	require.NoError(t, <-done)
 }

@@ -1,0 +1,213 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+)
+
+// limiter holds calls to the limits, those of gRPC and of REST alike. Calls that REST hands
+// on to gRPC have been held to the rate of their caller before.
+type limiter struct {
+	limits  func() Limits
+	metrics *limitMetrics
+	turns   *turns
+	rates   rates
+	// computing are the paths of REST whose calls take their turn.
+	computing map[string]bool
+}
+
+func newLimiter(limits func() Limits, metrics *limitMetrics) *limiter {
+	l := &limiter{
+		limits: limits, metrics: metrics,
+		turns:     &turns{limits: limits, metrics: metrics},
+		computing: map[string]bool{"/read/fleet": true, "/read/simulation": true},
+	}
+	methods := computingService().Methods()
+	for i := range methods.Len() {
+		rule, _ := proto.GetExtension(methods.Get(i).Options(), annotations.E_Http).(*annotations.HttpRule)
+		l.computing[rule.GetPost()] = true
+	}
+	return l
+}
+
+// unary is the interceptor of calls with one answer.
+func (l *limiter) unary(ctx context.Context, m any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	if err := l.ask(ctx, info.FullMethod); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.limits().Deadline)
+	defer cancel()
+	request, ok := m.(proto.Message)
+	if !ok || !strings.HasPrefix(info.FullMethod, "/"+string(computingService().FullName())+"/") {
+		return handle(ctx, m)
+	}
+	turn, err := l.turns.take(ctx, proto.Size(request))
+	if err != nil {
+		return nil, err
+	}
+	defer turn.end()
+	return handle(turn.within(ctx), m)
+}
+
+// stream is the interceptor of streams.
+func (l *limiter) stream(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+	if err := l.ask(stream.Context(), info.FullMethod); err != nil {
+		return err
+	}
+	err := handle(service, stream)
+	if status.Code(err) == codes.ResourceExhausted {
+		l.metrics.shed(shedSimulations)
+	}
+	return err
+}
+
+// ask refuses a gRPC call of a caller that asks too often. Probes of health may always ask.
+func (l *limiter) ask(ctx context.Context, method string) error {
+	from, ok := peer.FromContext(ctx)
+	if !ok || from.Addr.Network() == innerNetwork || strings.HasPrefix(method, "/"+healthv1.Health_ServiceDesc.ServiceName+"/") {
+		return nil
+	}
+	return l.rate(from.Addr.String())
+}
+
+// innerNetwork is that of the connection between gateway and gRPC server.
+const innerNetwork = "bufconn"
+
+// rate refuses a call from an address that asks too often.
+func (l *limiter) rate(address string) error {
+	caller, _, err := net.SplitHostPort(address)
+	if err != nil {
+		caller = address
+	}
+	limits := l.limits()
+	wait := l.rates.wait(caller, limits, time.Now())
+	if wait == 0 {
+		return nil
+	}
+	l.metrics.shed(shedRate)
+	return exhausted(wait, "more than %g calls per second", limits.Rate)
+}
+
+// handler is the middleware of REST; refuse answers with an error. A request is read
+// before it takes its turn and its answer is written after it: a slow client takes no
+// processor from anybody.
+func (l *limiter) handler(next http.Handler, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := l.rate(r.RemoteAddr); err != nil {
+			refuse(w, r, err)
+			return
+		}
+		limits := l.limits()
+		r.Body = http.MaxBytesReader(w, r.Body, int64(limits.MaxRequestBytes))
+		if streams(r.URL.Path) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), limits.Deadline)
+		defer cancel()
+		r = r.WithContext(ctx)
+		if !l.computing[r.URL.Path] {
+			next.ServeHTTP(w, r)
+			return
+		}
+		later := &buffered{header: w.Header()}
+		if err := l.inTurn(next, later, r); err != nil {
+			refuse(w, r, err)
+			return
+		}
+		later.write(w)
+	})
+}
+
+// inTurn has a request answered in its turn.
+func (l *limiter) inTurn(next http.Handler, w http.ResponseWriter, r *http.Request) error {
+	text, unread := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(text), failing{unread}))
+	turn, err := l.turns.take(r.Context(), len(text))
+	if err != nil {
+		return err
+	}
+	defer turn.end()
+	next.ServeHTTP(w, r.WithContext(turn.within(r.Context())))
+	return nil
+}
+
+// failing is the end of a body: why it could not be read further.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	return 0, io.EOF
+}
+
+// buffered is an answer that is written later.
+type buffered struct {
+	header http.Header
+	code   int
+	body   bytes.Buffer
+}
+
+func (b *buffered) Header() http.Header { return b.header }
+
+func (b *buffered) WriteHeader(code int) {
+	if b.code == 0 {
+		b.code = code
+	}
+}
+
+func (b *buffered) Write(p []byte) (int, error) {
+	b.WriteHeader(http.StatusOK)
+	return b.body.Write(p)
+}
+
+func (b *buffered) write(w http.ResponseWriter) {
+	w.WriteHeader(max(b.code, http.StatusOK))
+	_, _ = w.Write(b.body.Bytes()) // the client is gone when this fails
+}
+
+// exhausted is RESOURCE_EXHAUSTED with the time after which to ask again.
+func exhausted(retry time.Duration, format string, args ...any) error {
+	s := status.Newf(codes.ResourceExhausted, "%s: ask again in %s", fmt.Sprintf(format, args...), retry.Round(time.Millisecond))
+	detailed, err := s.WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(retry)})
+	if err != nil {
+		return s.Err()
+	}
+	return detailed.Err()
+}
+
+// retryAfter is the time after which to ask again, as HTTP has it: whole seconds; "" where
+// an error does not say.
+func retryAfter(err error) string {
+	for _, detail := range status.Convert(err).Details() {
+		if info, ok := detail.(*errdetails.RetryInfo); ok {
+			return fmt.Sprint(int64((info.GetRetryDelay().AsDuration() + time.Second - 1) / time.Second))
+		}
+	}
+	return ""
+}
+
+// computingService is the one whose calls are computed.
+func computingService() protoreflect.ServiceDescriptor {
+	return poolwrightv1.File_poolwright_v1_optimizer_service_proto.Services().ByName("OptimizerService")
+}

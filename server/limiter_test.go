@@ -1,0 +1,271 @@
+package server_test
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+
+	"github.com/poolwright/poolwright/controller"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+	"github.com/poolwright/poolwright/server"
+)
+
+// held is a service that computes until it is let go, or asks whether to stop until then.
+type held struct {
+	poolwrightv1.UnimplementedOptimizerServiceServer
+	began chan string
+	let   chan struct{}
+}
+
+func newHeld() *held { return &held{began: make(chan string, 100), let: make(chan struct{})} }
+
+func (h *held) Optimize(ctx context.Context, m *poolwrightv1.Fleet) (*poolwrightv1.Plan, error) {
+	h.began <- m.GetWorkloads()[0].GetName()
+	select {
+	case <-h.let:
+		return &poolwrightv1.Plan{}, nil
+	case <-ctx.Done():
+		return nil, status.FromContextError(ctx.Err()).Err()
+	}
+}
+
+func (h *held) Explain(ctx context.Context, m *poolwrightv1.Fleet) (*poolwrightv1.Explanation, error) {
+	h.began <- m.GetWorkloads()[0].GetName()
+	for stop := server.Stop(ctx); !stop(); {
+		select {
+		case <-h.let:
+			return &poolwrightv1.Explanation{}, nil
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return nil, status.FromContextError(ctx.Err()).Err()
+}
+
+// limited is a server with limits.
+type limited struct {
+	*running
+	*held
+	client poolwrightv1.OptimizerServiceClient
+}
+
+func startLimited(t *testing.T, limits server.Limits) limited {
+	t.Helper()
+	l := limited{held: newHeld()}
+	x := newCluster(controller.HistoryConfig{}, "a")
+	x.tick(t, "a", 5)
+	l.running = startServer(t, server.Config{
+		Services: server.Services{Optimizer: l.held, Fleet: server.NewFleet(x)},
+		Registry: prometheus.NewRegistry(), Limits: func() server.Limits { return limits },
+	})
+	l.client = poolwrightv1.NewOptimizerServiceClient(l.conn)
+	return l
+}
+
+// named is a fleet of one workload.
+func named(workload string) *poolwrightv1.Fleet {
+	return &poolwrightv1.Fleet{Workloads: []*poolwrightv1.Workload{{Name: workload}}}
+}
+
+// one is such a fleet as text.
+const one = `{"workloads":[{"name":"one"}]}`
+
+// optimize calls, and sends what became of it.
+func (l limited) optimize(ctx context.Context, name string, done chan<- error) {
+	_, err := l.client.Optimize(ctx, named(name))
+	done <- err
+}
+
+// has waits for metrics.
+func (l limited) has(t *testing.T, lines ...string) {
+	t.Helper()
+	var text string
+	if !assert.Eventually(t, func() bool {
+		_, text = l.do(t, http.MethodGet, "/metrics", "", "")
+		for _, line := range lines {
+			if !strings.Contains(text, "\n"+line+"\n") {
+				return false
+			}
+		}
+		return true
+	}, 10*time.Second, time.Millisecond, "%s", lines) {
+		t.Log(text)
+	}
+}
+
+func TestCallsBeyondTheQueueAreRefused(t *testing.T) {
+	l := startLimited(t, server.Limits{Concurrency: 1, Queue: 2})
+	done := make(chan error, 3)
+	go l.optimize(t.Context(), "first", done)
+	assert.Equal(t, "first", <-l.began)
+	for waiting, name := range []string{"second", "third"} {
+		go l.optimize(t.Context(), name, done)
+		l.has(t, "poolwright_calls_waiting "+strconv.Itoa(waiting+1))
+	}
+	_, err := l.client.Optimize(t.Context(), fleet())
+	assert.Equal(t, codes.ResourceExhausted, status.Code(err), err)
+	require.Len(t, status.Convert(err).Details(), 1)
+	info, ok := status.Convert(err).Details()[0].(*errdetails.RetryInfo)
+	require.True(t, ok)
+	assert.Positive(t, info.GetRetryDelay().AsDuration())
+
+	for _, path := range []string{"/v1/optimize", "/read/fleet"} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, l.url+path, strings.NewReader("{}"))
+		require.NoError(t, err)
+		response, err := http.DefaultClient.Do(request)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		assert.Equal(t, http.StatusTooManyRequests, response.StatusCode, path)
+		assert.Equal(t, "1", response.Header.Get("Retry-After"), path)
+	}
+	// What is not computed is answered all the same.
+	code, _ := l.do(t, http.MethodGet, "/v1/fleet", "", "")
+	assert.Equal(t, http.StatusOK, code)
+	l.has(t, "poolwright_calls_computing 1", `poolwright_calls_shed_total{reason="queue"} 3`)
+
+	for _, next := range []string{"second", "third"} {
+		l.let <- struct{}{}
+		require.NoError(t, <-done)
+		assert.Equal(t, next, <-l.began, "who comes first is computed first")
+	}
+	l.let <- struct{}{}
+	require.NoError(t, <-done)
+	l.has(t, "poolwright_calls_computing 0", "poolwright_calls_waiting 0", "poolwright_call_wait_seconds_count 3")
+}
+
+func TestWhoLeavesTheQueueMakesPlace(t *testing.T) {
+	l := startLimited(t, server.Limits{Concurrency: 1, Queue: 1})
+	done, left := make(chan error, 2), make(chan error, 1)
+	go l.optimize(t.Context(), "first", done)
+	<-l.began
+	ctx, leave := context.WithCancel(t.Context())
+	go l.optimize(ctx, "second", left)
+	l.has(t, "poolwright_calls_waiting 1")
+	leave()
+	assert.Equal(t, codes.Canceled, status.Code(<-left))
+	l.has(t, "poolwright_calls_waiting 0", `poolwright_calls_shed_total{reason="left"} 1`)
+	go l.optimize(t.Context(), "third", done)
+	l.has(t, "poolwright_calls_waiting 1")
+	close(l.let)
+	assert.Equal(t, "third", <-l.began)
+	require.NoError(t, <-done)
+	require.NoError(t, <-done)
+}
+
+func TestDeadlineOfCalls(t *testing.T) {
+	l := startLimited(t, server.Limits{Concurrency: 1, Deadline: 50 * time.Millisecond})
+	done := make(chan error, 2)
+	go l.optimize(t.Context(), "first", done)
+	<-l.began
+	go l.optimize(t.Context(), "second", done)
+	assert.Equal(t, codes.DeadlineExceeded, status.Code(<-done))
+	code, _ := l.do(t, http.MethodPost, "/v1/optimize", "", one)
+	assert.Equal(t, http.StatusGatewayTimeout, code)
+	assert.Equal(t, codes.DeadlineExceeded, status.Code(<-done))
+}
+
+// A large request takes all slots, whatever it is worth, and those that come after it wait.
+func TestLargeRequestsTakeMore(t *testing.T) {
+	l := startLimited(t, server.Limits{Concurrency: 3})
+	large, small := make(chan error, 1), make(chan error, 1)
+	go l.optimize(t.Context(), strings.Repeat("x", 1<<20), large)
+	<-l.began
+	go l.optimize(t.Context(), "small", small)
+	l.has(t, "poolwright_calls_waiting 1", "poolwright_calls_computing 1")
+	l.let <- struct{}{}
+	require.NoError(t, <-large)
+	assert.Equal(t, "small", <-l.began)
+	close(l.let)
+	require.NoError(t, <-small)
+}
+
+// One that takes long keeps nobody waiting for long.
+func TestLongCallsGiveWay(t *testing.T) {
+	l := startLimited(t, server.Limits{Concurrency: 1})
+	long, done := make(chan error, 1), make(chan error, 1)
+	ctx, leave := context.WithCancel(t.Context())
+	go func() {
+		_, err := l.client.Explain(ctx, named("long"))
+		long <- err
+	}()
+	assert.Equal(t, "long", <-l.began)
+	for range 3 {
+		go l.optimize(t.Context(), "short", done)
+		assert.Equal(t, "short", <-l.began)
+		l.has(t, "poolwright_calls_waiting 1", "poolwright_calls_computing 1")
+		l.let <- struct{}{}
+		require.NoError(t, <-done)
+	}
+	select {
+	case err := <-long:
+		require.Fail(t, "ended", "%v", err)
+	default:
+	}
+	leave()
+	assert.Equal(t, codes.Canceled, status.Code(<-long))
+	l.has(t, "poolwright_calls_waiting 0", "poolwright_calls_computing 0")
+}
+
+// One that has given way, and whose client leaves meanwhile, does not come back.
+func TestClientLeavesWhileItsCallGivesWay(t *testing.T) {
+	l := startLimited(t, server.Limits{Concurrency: 1})
+	long, done := make(chan error, 1), make(chan error, 1)
+	ctx, leave := context.WithCancel(t.Context())
+	go func() {
+		_, err := l.client.Explain(ctx, named("long"))
+		long <- err
+	}()
+	<-l.began
+	go l.optimize(t.Context(), "short", done)
+	assert.Equal(t, "short", <-l.began)
+	leave()
+	assert.Equal(t, codes.Canceled, status.Code(<-long))
+	l.has(t, "poolwright_calls_waiting 0", "poolwright_calls_computing 1")
+	close(l.let)
+	require.NoError(t, <-done)
+	l.has(t, "poolwright_calls_computing 0")
+}
+
+func TestRateOfCallers(t *testing.T) {
+	l := startLimited(t, server.Limits{Rate: 0.001, Burst: 2})
+	close(l.let)
+	_, err := l.client.Optimize(t.Context(), fleet())
+	require.NoError(t, err)
+	code, _ := l.do(t, http.MethodPost, "/v1/optimize", "", one)
+	assert.Equal(t, http.StatusOK, code)
+	_, err = l.client.Optimize(t.Context(), fleet())
+	assert.Equal(t, codes.ResourceExhausted, status.Code(err))
+	for method, path := range map[string]string{http.MethodPost: "/v1/optimize", http.MethodGet: "/v1/fleet"} {
+		code, answer := l.do(t, method, path, "", "")
+		assert.Equal(t, http.StatusTooManyRequests, code, path)
+		assert.Contains(t, answer, "RetryInfo")
+	}
+	stream, err := poolwrightv1.NewFleetServiceClient(l.conn).WatchDecisions(t.Context(), &poolwrightv1.WatchDecisionsRequest{})
+	require.NoError(t, err)
+	_, err = stream.Recv()
+	assert.Equal(t, codes.ResourceExhausted, status.Code(err))
+	// Who asks whether the process is well is always answered.
+	_, err = healthv1.NewHealthClient(l.conn).Check(t.Context(), &healthv1.HealthCheckRequest{})
+	require.NoError(t, err)
+	code, _ = l.do(t, http.MethodGet, "/healthz", "", "")
+	assert.Equal(t, http.StatusOK, code)
+	l.has(t, `poolwright_calls_shed_total{reason="rate"} 4`)
+}
+
+func TestLimitOfSize(t *testing.T) {
+	l := startLimited(t, server.Limits{MaxRequestBytes: 1000})
+	_, err := l.client.Optimize(t.Context(), named(strings.Repeat("x", 1000)))
+	assert.Equal(t, codes.ResourceExhausted, status.Code(err))
+	code, _ := l.do(t, http.MethodPost, "/v1/optimize", "", `{"workloads":[{"name":"`+strings.Repeat("x", 1000)+`"}]}`)
+	assert.Equal(t, http.StatusRequestEntityTooLarge, code)
+}
