@@ -7,13 +7,14 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Comments are those before messages, enums, their fields and values, each in one line, by
-// full name.
+// Comments are those before services, messages, enums and what is in them, each in one line,
+// by full name.
 type Comments map[protoreflect.FullName]string
 
 var (
 	packageLine = regexp.MustCompile(`^package ([\w.]+);`)
-	blockLine   = regexp.MustCompile(`^(?:message|enum) (\w+) \{`)
+	blockLine   = regexp.MustCompile(`^(?:message|enum|service) (\w+) \{`)
+	methodLine  = regexp.MustCompile(`^rpc (\w+)\(`)
 	fieldLine   = regexp.MustCompile(`^(?:(?:repeated|optional) )?(?:map<[^>]*>|[\w.]+) (\w+) = \d+`)
 	valueLine   = regexp.MustCompile(`^(\w+) = \d+`)
 )
@@ -45,7 +46,7 @@ func (c Comments) read(source string) {
 		}
 		comment = nil
 		switch opens := strings.Count(line, "{") - strings.Count(line, "}"); {
-		case opens > 0 && (strings.HasPrefix(line, "message ") || strings.HasPrefix(line, "enum ")):
+		case opens > 0 && blockLine.MatchString(line):
 			scope = append(scope, name)
 		case opens > 0:
 			scope = append(scope, "")
@@ -57,7 +58,7 @@ func (c Comments) read(source string) {
 
 // named is the name of what a line defines, or empty.
 func named(line string) string {
-	for _, pattern := range []*regexp.Regexp{blockLine, fieldLine, valueLine} {
+	for _, pattern := range []*regexp.Regexp{blockLine, methodLine, fieldLine, valueLine} {
 		if m := pattern.FindStringSubmatch(line); m != nil {
 			return m[1]
 		}
