@@ -65,7 +65,7 @@ run: setup build ## plan a built-in fleet and keep planning it; ARGS="--help" li
 
 .PHONY: test
 test: setup ## run every check and every test
-	@tools/steps.sh format lint verify breaking test-builds test-unit test-rules test-packaging test-web test-peers first-run test-fuzz
+	@tools/steps.sh format lint verify breaking test-builds test-unit test-rules test-packaging test-web test-peers bench-quick first-run test-fuzz
 
 .PHONY: format
 format: $(TOOLS)/.done ## check the format of Go and .proto files
@@ -175,25 +175,29 @@ fuzz: FUZZTIME := $(if $(filter file,$(origin FUZZTIME)),10m,$(FUZZTIME))
 fuzz:
 	tools/fuzz.sh all $(FUZZTIME)
 
+# Given fleets and third-party measurements, if there are any, are read from folders beside
+# the repository.
+PROBLEMS ?= ../shared/problems
+DATA ?= ../shared/data
+SUITE = CGO_ENABLED=0 go -C benchmarks run ./suite -data "$(abspath $(DATA))" -problems "$(abspath $(PROBLEMS))"
+
 .PHONY: bench
-bench: ## run the benchmarks
+bench: setup-peers build ## run all benchmarks against peers (2 h); writes docs/benchmarks.md; ARGS="-only queueing" runs a part, ARGS=-resume what is left
+	$(SUITE) -docs ../docs $(ARGS)
+
+.PHONY: bench-quick
+bench-quick: build ## measure shortly, and fail where a ratio is far below that of benchmarks/suite/ratios.json (2 min)
+	$(SUITE) -quick -out ../out/bench-quick $(ARGS)
+
+.PHONY: bench-go
+bench-go: ## run the benchmarks of single functions
 	@tags=$$($(HAVE_CLP) && echo clp || true); \
 	set -x; go test -tags "$$tags" -run '^$$' -bench . -benchmem ./...; \
 	go -C benchmarks test -p 1 -run '^$$' -bench . -benchmem ./...
 
-.PHONY: bench-queueing
-bench-queueing: ## compare queueing with the formulation that it replaces; writes docs/benchmarks.md
-	page=$$(go -C benchmarks run ./queueing); tee docs/benchmarks.md <<< "$$page"
-
-# Given fleets, if there are any, are read from a folder beside the repository.
-PROBLEMS ?= ../shared/problems
-
 .PHONY: bench-solver
-bench-solver: setup-peers ## measure the optimizer, also beside CBC, GLPK and lp_solve (15 min); writes docs/solver-benchmarks.md
+bench-solver: setup-peers ## measure the optimizer, also beside CBC, GLPK and lp_solve (25 min); writes docs/solver-benchmarks.md
 	CGO_ENABLED=0 go -C benchmarks run ./solver -problems "$(abspath $(PROBLEMS))" -docs ../docs $(ARGS)
-
-# Third-party measurements, if there are any, are read from a folder beside the repository.
-DATA ?= ../shared/data
 
 .PHONY: accuracy
 accuracy: ## measure the model's accuracy; fails when a target is missed; writes docs/accuracy.md where DATA (../shared/data) exists

@@ -20,7 +20,7 @@ const manyWorkloads = 6
 // closedLoopStudy asks how well the form of an iteration describes measured load
 // tests.
 func closedLoopStudy(o options) (*study, error) {
-	sets, err := readClosedLoop(o.data)
+	sets, err := readClosedLoop(o.Data)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 func gridStudy(o options) (*study, error) {
 	var sets []sampleSet
 	for _, read := range []func(string) ([]sampleSet, error){readDynamo, readSplitwise, readSageServe} {
-		more, err := read(filepath.Join(o.data, "measured"))
+		more, err := read(filepath.Join(o.Data, "measured"))
 		if err != nil {
 			return nil, err
 		}

@@ -8,14 +8,14 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/poolwright/poolwright/benchmarks/internal/command"
 )
 
 // options are what the command line asks for.
 type options struct {
-	// data is the folder of third-party data; it may be absent.
-	data string
+	command.Places
 	// only are the studies wanted, all if empty.
 	only []string
 	// details lists every point.
@@ -25,8 +25,6 @@ type options struct {
 	// half is the half of the simulated grid to judge; quick judges less of it.
 	half  string
 	quick bool
-	// docs is the folder of documentation to write, none if empty.
-	docs string
 }
 
 // The halves of the simulated grid.
@@ -47,17 +45,16 @@ func parse(args []string, w io.Writer) (options, error) {
 	var o options
 	set := flag.NewFlagSet("accuracy", flag.ContinueOnError)
 	set.SetOutput(w)
-	set.StringVar(&o.data, "data", "../../shared/data", "`folder` of third-party data, left out if absent")
+	o.Flags(set, command.Data, command.Docs, command.Report)
 	only := set.String("only", "", "comma-separated `studies` to run: "+strings.Join(studyNames(), ", "))
 	set.BoolVar(&o.details, "v", false, "list every point")
 	set.BoolVar(&o.otherShapes, "other-shapes", false, "open-loop: fit to rows of other shapes too, not only to those of low load")
 	set.StringVar(&o.half, "half", reportHalf, "oracle: the `half` of the grid to judge, tuning or report")
 	set.BoolVar(&o.quick, "quick", false, "oracle: a smaller grid")
-	set.StringVar(&o.docs, "docs", "", "write the document into this `folder`; needs the third-party data and all studies")
 	if err := set.Parse(args); err != nil {
 		return o, err
 	}
-	if o.docs != "" && (*only != "" || o.quick || o.half != reportHalf || o.otherShapes) {
+	if o.Docs != "" && (*only != "" || o.quick || o.half != reportHalf || o.otherShapes) {
 		return o, errors.New("-docs is of all studies as they are by default")
 	}
 	if o.half != tuningHalf && o.half != reportHalf {
@@ -77,15 +74,16 @@ func parse(args []string, w io.Writer) (options, error) {
 // run makes the studies, shows them, and returns command.ErrMissed if a target was missed. It
 // writes the document only if no study was left out.
 func run(o options, w io.Writer) error {
+	began := time.Now()
 	var studies []*study
 	complete := true
 	for _, c := range comparisons() {
 		if len(o.only) > 0 && !slices.Contains(o.only, c.name) {
 			continue
 		}
-		if _, err := os.Stat(o.data); c.thirdParty && err != nil {
+		if _, err := os.Stat(o.Data); c.thirdParty && err != nil {
 			complete = false
-			if err := show(w, "%s: left out, there is no %s\n", c.name, o.data); err != nil {
+			if err := show(w, "%s: left out, there is no %s\n", c.name, o.Data); err != nil {
 				return err
 			}
 			continue
@@ -99,10 +97,13 @@ func run(o options, w io.Writer) error {
 		}
 		studies = append(studies, s)
 	}
-	if o.docs != "" && complete {
-		if err := writeDocument(o.docs, studies); err != nil {
+	if o.Docs != "" && complete {
+		if err := writeDocument(o.Docs, studies); err != nil {
 			return err
 		}
+	}
+	if err := o.Leave(newReport(studies), began); err != nil {
+		return err
 	}
 	return verdict(w, studies)
 }

@@ -18,7 +18,8 @@ import (
 func TestCommandLine(t *testing.T) {
 	o, err := parse([]string{"-data", "x", "-only", "oracle,grids", "-half", "tuning", "-v"}, io.Discard)
 	require.NoError(t, err)
-	assert.Equal(t, options{data: "x", only: []string{"oracle", "grids"}, half: "tuning", details: true}, o)
+	assert.Equal(t, options{Places: o.Places, only: []string{"oracle", "grids"}, half: "tuning", details: true}, o)
+	assert.Equal(t, "x", o.Data)
 	for _, args := range [][]string{
 		{"-only", "nothing"}, {"-half", "both"}, {"-docs", "docs", "-quick"}, {"-docs", "docs", "-half", "tuning"}, {"-nothing"},
 	} {
@@ -30,7 +31,7 @@ func TestCommandLine(t *testing.T) {
 func TestWithoutThirdPartyDataStudiesAreLeftOut(t *testing.T) {
 	var b strings.Builder
 	docs := t.TempDir()
-	err := run(options{data: filepath.Join(docs, "none"), only: []string{"open-loop"}, docs: docs}, &b)
+	err := run(options{Places: command.Places{Data: filepath.Join(docs, "none"), Docs: docs}, only: []string{"open-loop"}}, &b)
 	require.NoError(t, err)
 	assert.Contains(t, b.String(), "open-loop: left out")
 	files, err := os.ReadDir(docs)

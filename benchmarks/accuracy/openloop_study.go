@@ -9,7 +9,7 @@ import (
 
 // openLoopStudy compares the model with an independent simulator.
 func openLoopStudy(o options) (*study, error) {
-	rows, err := readOpenLoop(o.data)
+	rows, err := readOpenLoop(o.Data)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/poolwright/poolwright/benchmarks/internal/command"
 	"github.com/poolwright/poolwright/queueing"
 )
 
@@ -59,7 +60,7 @@ func openLoopLine(t *testing.T, set string, shape [2]int, ca, load, interval flo
 }
 
 func TestOpenLoopFindsNoErrorInTheModelItself(t *testing.T) {
-	s, err := openLoopStudy(options{data: writeOpenLoop(t, openLoopText(t))})
+	s, err := openLoopStudy(options{Places: command.Places{Data: writeOpenLoop(t, openLoopText(t))}})
 	require.NoError(t, err)
 	assert.Empty(t, s.missed())
 }

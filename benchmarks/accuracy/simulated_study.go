@@ -18,7 +18,7 @@ import (
 
 // simulatedStudy compares package simulation with an independent simulator.
 func simulatedStudy(o options) (*study, error) {
-	rows, err := readOpenLoop(o.data)
+	rows, err := readOpenLoop(o.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -112,11 +112,11 @@ func simulateRow(r *openLoopRow, profile queueing.Profile) (simulated, error) {
 	if len(ttft) != simulatedRequests {
 		return simulated{}, fmt.Errorf("%d of %d requests ended", len(ttft), simulatedRequests)
 	}
-	return simulated{row: r, ttft: summary(ttft[simulatedWarmup:]), itl: summary(itl[min(simulatedWarmup, len(itl)):])}, nil
+	return simulated{row: r, ttft: summarize(ttft[simulatedWarmup:]), itl: summarize(itl[min(simulatedWarmup, len(itl)):])}, nil
 }
 
-// summary is the mean and the quantiles of values, all 0 without any.
-func summary(values []float64) observed {
+// summarize returns the mean and the quantiles of values, all 0 without any.
+func summarize(values []float64) observed {
 	n := len(values)
 	if n == 0 {
 		return observed{}

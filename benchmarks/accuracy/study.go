@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/poolwright/poolwright/benchmarks/internal/chart"
+	"github.com/poolwright/poolwright/benchmarks/internal/report"
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
 )
 
@@ -14,7 +15,9 @@ type study struct {
 	// about says in Markdown what is compared, and how.
 	about   string
 	targets []target
-	figures []namedFigure
+	// standings go to the page of all benchmarks.
+	standings []report.Standing
+	figures   []namedFigure
 	// tables are always shown, listings on the terminal only when details are asked
 	// for, details never in the document.
 	tables, listings, details []table.Table

@@ -47,7 +47,7 @@ type judgedWindow struct {
 
 // traceStudy compares windowed predictions with a simulation of recorded traffic.
 func traceStudy(o options) (*study, error) {
-	trace, err := readTrace(o.data)
+	trace, err := readTrace(o.Data)
 	if err != nil {
 		return nil, err
 	}

@@ -13,12 +13,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/command"
+	"github.com/poolwright/poolwright/benchmarks/internal/report"
 )
 
 func TestCommandLine(t *testing.T) {
 	o, err := parse([]string{"-data", "x", "-docs", "y"}, io.Discard)
 	require.NoError(t, err)
-	assert.Equal(t, options{data: "x", docs: "y"}, o)
+	assert.Equal(t, []string{"x", "y"}, []string{o.Data, o.Docs})
 	_, err = parse([]string{"-nothing"}, io.Discard)
 	assert.Error(t, err)
 }
@@ -26,7 +29,7 @@ func TestCommandLine(t *testing.T) {
 func TestWithoutDataNothingIsWritten(t *testing.T) {
 	docs := t.TempDir()
 	var b strings.Builder
-	require.NoError(t, run(options{data: filepath.Join(docs, "none"), docs: docs}, &b))
+	require.NoError(t, run(command.Places{Data: filepath.Join(docs, "none"), Docs: docs}, &b))
 	assert.Contains(t, b.String(), "left out, there is no")
 	files, err := os.ReadDir(docs)
 	require.NoError(t, err)
@@ -69,13 +72,19 @@ func writeData(t *testing.T) string {
 func TestPage(t *testing.T) {
 	docs := t.TempDir()
 	var b strings.Builder
-	require.NoError(t, run(options{data: writeData(t), docs: docs}, &b))
+	o, err := parse([]string{"-data", writeData(t), "-docs", docs, "-report", filepath.Join(docs, "report.json")}, io.Discard)
+	require.NoError(t, err)
+	require.NoError(t, run(o, &b))
 	text, err := os.ReadFile(filepath.Clean(filepath.Join(docs, "forecast-accuracy.md")))
 	require.NoError(t, err)
 	for _, want := range []string{"# How well demand is predicted", "Targets, %:", "| servegen_mlarge_rps | 30m0s |", "| servegen_deepseekr1_rps | 5m0s |", "| all |"} {
 		assert.Contains(t, string(text), want)
 	}
 	assert.NotContains(t, string(text), "NaN")
+	r, err := report.Read(o.Report)
+	require.NoError(t, err)
+	assert.Len(t, r.Standings, 3, "one for each start-up time")
+	assert.Len(t, r.Targets, 4)
 	assert.Contains(t, b.String(), "chosen")
 }
 

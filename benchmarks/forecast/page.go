@@ -5,14 +5,19 @@ import (
 	"math"
 	"strings"
 
+	"github.com/poolwright/poolwright/benchmarks/internal/report"
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
 )
 
 // page is what was found, as tables.
 type page struct {
-	targets []target
-	tables  []table.Table
+	targets   []target
+	standings []report.Standing
+	tables    []table.Table
 }
+
+// pageFile is its file in the folder of the documentation.
+const pageFile = "forecast-accuracy.md"
 
 // target is something measured that should be at most a bound.
 type target struct {
@@ -35,7 +40,7 @@ The series of one day counts in the coverage of all bands. On its own it says li
 
 func newPage(found []measurement) page {
 	return page{
-		targets: targets(found),
+		targets: targets(found), standings: standings(found),
 		tables: []table.Table{
 			comparison("Mean absolute error in the second week, % of mean demand", found, func(m measurement) []float64 { return m.errors[:] }),
 			comparison("Pinball loss at 0.9 from the ninth day on, bands drawn from each one's errors of the day before, % of mean demand",

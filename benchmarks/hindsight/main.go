@@ -31,11 +31,13 @@ func main() {
 	command.Exit("hindsight", err)
 }
 
-func parse(args []string, w io.Writer) (data string, err error) {
+func parse(args []string, w io.Writer) (string, error) {
+	var p command.Places
 	set := flag.NewFlagSet("hindsight", flag.ContinueOnError)
 	set.SetOutput(w)
-	set.StringVar(&data, "data", "../../shared/data", "`folder` of third-party data")
-	return data, set.Parse(args)
+	p.Flags(set, command.Data)
+	err := set.Parse(args)
+	return p.Data, err
 }
 
 // capacity is what a replica sustains in the figures of the data, in requests/s.

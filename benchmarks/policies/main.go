@@ -18,10 +18,7 @@ import (
 
 // options are what the command line asks for.
 type options struct {
-	// data is the folder of third-party data; it may be absent.
-	data string
-	// docs is the folder of documentation to write, none if empty.
-	docs string
+	command.Places
 	// only is a part of the names of the scenarios to be run, all if empty.
 	only string
 	// grid is the scenarios that other autoscalers are compared on, by parts of their names.
@@ -57,8 +54,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	var o options
 	set := flag.NewFlagSet("policies", flag.ContinueOnError)
 	set.SetOutput(w)
-	set.StringVar(&o.data, "data", "../../shared/data", "`folder` of third-party data")
-	set.StringVar(&o.docs, "docs", "", "write the page into this `folder`")
+	o.Flags(set, command.Data, command.Docs, command.Report)
 	set.StringVar(&o.only, "only", "", "run the scenarios whose names contain this `text`")
 	grid := set.String("grid", "", "compare other autoscalers, in all settings of their grids, on scenarios whose names contain one of these comma-separated `texts`; none = on none")
 	set.IntVar(&o.seeds, "seeds", allSeeds, "run no more than so `many` seeds of each day")
@@ -69,7 +65,7 @@ func parse(args []string, w io.Writer) (options, error) {
 
 // run compares, shows and writes.
 func run(ctx context.Context, o options, out, log io.Writer) error {
-	if o.docs != "" && o.only != "" {
+	if o.Docs != "" && o.only != "" {
 		return errors.New("the page is of all scenarios: leave -only out")
 	}
 	began := time.Now()
@@ -80,9 +76,9 @@ func run(ctx context.Context, o options, out, log io.Writer) error {
 			continue
 		}
 		if s.recorded {
-			if _, err := os.Stat(filepath.Join(o.data, s.file)); err != nil {
+			if _, err := os.Stat(filepath.Join(o.Data, s.file)); err != nil {
 				missing = true
-				fmt.Fprintf(out, "left out, there is no %s\n", filepath.Join(o.data, s.file)) //nolint:errcheck // what follows will fail
+				fmt.Fprintf(out, "left out, there is no %s\n", filepath.Join(o.Data, s.file)) //nolint:errcheck // what follows will fail
 				continue
 			}
 		}
@@ -95,10 +91,13 @@ func run(ctx context.Context, o options, out, log io.Writer) error {
 	if _, err := io.WriteString(out, p.text()); err != nil {
 		return err
 	}
-	if o.docs != "" && !missing {
-		if err := p.write(o.docs); err != nil {
+	if o.Docs != "" && !missing {
+		if err := p.write(o.Docs); err != nil {
 			return err
 		}
+	}
+	if err := o.Leave(p.report(), began); err != nil {
+		return err
 	}
 	if p.missed() {
 		return command.ErrMissed

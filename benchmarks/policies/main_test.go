@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/poolwright/poolwright/benchmarks/internal/command"
 	"github.com/poolwright/poolwright/internal/message"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/simulation/study"
@@ -135,8 +136,8 @@ func TestOptionsSayWhatIsLeftOut(t *testing.T) {
 // Without data only what is shipped could run; of the rest it is said that it is left out.
 func TestWithoutData(t *testing.T) {
 	var out bytes.Buffer
-	err := run(t.Context(), options{data: t.TempDir(), only: "A", grid: []string{""}}, &out, io.Discard)
+	err := run(t.Context(), options{Places: command.Places{Data: t.TempDir()}, only: "A", grid: []string{""}}, &out, io.Discard)
 	require.NoError(t, err)
 	assert.Contains(t, out.String(), "left out, there is no")
-	assert.Error(t, run(t.Context(), options{docs: "x", only: "A"}, &out, io.Discard))
+	assert.Error(t, run(t.Context(), options{Places: command.Places{Docs: "x"}, only: "A"}, &out, io.Discard))
 }

@@ -21,6 +21,9 @@ type page struct {
 	transients []*transient
 }
 
+// pageFile is its file in the folder of the documentation.
+const pageFile = "policy-comparison.md"
+
 const pageHead = `# Poolwright's loop beside other autoscalers
 
 Written by ` + "`make compare-policies`" + `, which fails when a target is missed. [autoscalers.md](autoscalers.md) says what is compared, with the
@@ -224,5 +227,5 @@ func (p *page) write(docs string) error {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(docs, "policy-comparison.md"), []byte(p.markdown()), 0o600)
+	return os.WriteFile(filepath.Join(docs, pageFile), []byte(p.markdown()), 0o600)
 }

@@ -61,7 +61,7 @@ func (s *scenario) read(open message.Opener) (*poolwrightv1.Simulation, error) {
 // run adds what becomes of the scenario to a page, and shows what takes long at once.
 func (s *scenario) run(ctx context.Context, o options, p *page, out io.Writer) error {
 	open := message.Opener(func(name string) (io.ReadCloser, error) {
-		return os.Open(filepath.Join(o.data, name)) //nolint:gosec // a file of the folder that was asked for
+		return os.Open(filepath.Join(o.Data, name)) //nolint:gosec // a file of the folder that was asked for
 	})
 	m, err := s.read(open)
 	if err != nil {

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/machine"
+	"github.com/poolwright/poolwright/benchmarks/internal/sample"
 )
 
 // effort is how long measuring takes.
@@ -18,9 +21,8 @@ type effort struct {
 // contest is what measuring a task gave, per question.
 type contest struct {
 	theirs, ours time.Duration
-	// ratio is the median over the turns of their time over ours, least and most the
-	// range.
-	ratio, least, most float64
+	// ratio is over the turns their time over ours.
+	ratio sample.Summary
 	// undisturbed is the ratio of the shortest turns. Whatever else the machine does
 	// can only lengthen a turn, so it holds on a busy machine as well.
 	undisturbed float64
@@ -50,7 +52,7 @@ func (t *task) measure(e effort) (contest, error) {
 	}
 	return contest{
 		theirs: t.perQuestion(median(theirs)), ours: t.perQuestion(median(ours)),
-		ratio: median(ratios), least: slices.Min(ratios), most: slices.Max(ratios),
+		ratio:       sample.Summarize(ratios),
 		undisturbed: slices.Min(theirs) / slices.Min(ours),
 	}, nil
 }
@@ -74,14 +76,15 @@ func callsIn(turn time.Duration, call func() error) (int, error) {
 	}
 }
 
+// secondsPerCall is processor time, which other processes lengthen less than that by the clock.
 func secondsPerCall(calls int, call func() error) (float64, error) {
-	start := time.Now()
+	start := machine.ProcessorTime()
 	for range calls {
 		if err := call(); err != nil {
 			return 0, err
 		}
 	}
-	return time.Since(start).Seconds() / float64(calls), nil
+	return (machine.ProcessorTime() - start).Seconds() / float64(calls), nil
 }
 
 // allocations returns how often ours allocates per question.

@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
-	"github.com/poolwright/poolwright/benchmarks/internal/machine"
+	"github.com/poolwright/poolwright/benchmarks/internal/report"
+	"github.com/poolwright/poolwright/benchmarks/internal/table"
 )
 
 // target is a lowest ratio that package queueing is meant to reach.
@@ -18,7 +18,6 @@ type target struct {
 
 func targets() []target {
 	everywhere := func(*cell) bool { return true }
-	largest := func(c *cell) bool { return c.batch == 256 }
 	return []target{
 		{evaluate, 10, "B = 256", largest},
 		{capacity, 50, "B = 256", largest},
@@ -29,111 +28,121 @@ func targets() []target {
 	}
 }
 
-// report returns the page.
-func report(results []result, owns []own, e effort) string {
-	var page strings.Builder
-	writeHead(&page, e)
-	writeTargets(&page, results, owns)
-	writeWorst(&page, results)
-	writeOwn(&page, owns)
-	for k := range kinds {
-		writeCells(&page, results, k)
-	}
-	return page.String()
-}
+// largest tells whether a cell has the largest batch.
+func largest(c *cell) bool { return c.batch == 256 }
 
-func writeHead(page *strings.Builder, e effort) {
-	fmt.Fprintf(page, `# Benchmarks: queueing
-
-Written by `+"`make bench-queueing`"+` on %s. Machine: %s.
-
-The time of package `+"`queueing`"+` beside that of the formulation that it replaces,
-`+"`benchmarks/baseline`"+`: the queueing algorithm of the llm-d/inferno family, written anew, which walks
+const about = `The time of package ` + "`queueing`" + ` beside that of the formulation that it replaces,
+` + "`benchmarks/baseline`" + `: the queueing algorithm of the llm-d/inferno family, written anew, which walks
 over all B+Q states and sizes by bisection until the latency is within 1e-6 of its target or, where single precision
 can't come that close, a hundred evaluations are spent. Both get equal questions, and answer them equally to 1e-4; only
-then are they timed, in turn, in one process. A ratio is the baseline's time over ours, the median of %d turns of %v
+then are they timed, in turn, in one process, by its processor time. A ratio is the baseline's time over ours, over %d turns of %v
 each. Above 1 we are faster.
 
 B is the batch limit, Q the number of waiting places. V1, V2 and V3 are the family's service models. A chat
 request has 512 input and 256 output tokens, a summary 4096 and 64. Evaluate is asked for 16 rates from light load to
 0.9989 of saturation, Capacity for four objectives, each of a mean TTFT and a mean ITL.
 "NewStation +" prepares the replica anew for each question, on both sides; otherwise it is prepared once and the
-time of that is not counted.
+time of that is not counted. The default model has no counterpart: it answers for quantiles, bursts and varying lengths as
+well. Its times are for a chat request with variation, with limits that are reached at 0.9 of saturation.`
 
-`, time.Now().UTC().Format(time.DateOnly), machine.Describe(), e.repeats, e.turn)
+// newReport returns what was found.
+func newReport(results []result, owns []own, e effort) *report.Report {
+	r := &report.Report{
+		Title: "Queueing", About: fmt.Sprintf(about, e.repeats, e.turn),
+		Targets: append(judge(results), longest(owns)),
+		Tables:  []table.Table{worstTable(results), ownTable(owns)},
+	}
+	for k := range kinds {
+		w := worst(results, k, largest)
+		r.Standings = append(r.Standings, report.Standing{
+			What: fmt.Sprintf("time of %s, B = 256, worst of all", k), Against: "inferno queueing",
+			Figure: w.ratio.Text(" ×"), Verdict: report.JudgeInterval(w.ratio),
+		})
+		r.Tables = append(r.Tables, cellTable(results, k))
+	}
+	for _, batch := range batches() {
+		for _, places := range queues(batch) {
+			for _, k := range []kind{evaluate, capacity} {
+				r.Ratios = append(r.Ratios, report.Ratio{
+					Name:  fmt.Sprintf("baseline's time over that of %s, B = %d, Q = %d, worst", k, batch, places),
+					Value: worst(results, k, at(batch, places)).undisturbed,
+				})
+			}
+		}
+	}
+	return r
 }
 
-func writeTargets(page *strings.Builder, results []result, owns []own) {
-	page.WriteString("## Targets\n\n| what | where | wanted | worst measured | |\n|---|---|---|---|---|\n")
+// at tells whether a cell has a size.
+func at(batch, places int) func(*cell) bool {
+	return func(c *cell) bool { return c.batch == batch && c.places == places }
+}
+
+// judge judges ratios and allocations.
+func judge(results []result) []report.Target {
+	var all []report.Target
 	for _, t := range targets() {
-		reached := worst(results, t.kind, t.match)
-		fmt.Fprintf(page, "| %s | %s | ≥ %g | %.3g | %s |\n",
-			t.kind, t.where, t.ratio, reached, verdict(reached >= t.ratio))
+		all = append(all, report.AtLeast(fmt.Sprintf("%s, %s, worst", t.kind, t.where), worst(results, t.kind, t.match).ratio.Median, t.ratio, ""))
 	}
 	for _, k := range []kind{evaluate, capacity} {
 		most := 0.0
 		for _, r := range results {
 			most = max(most, r.allocations[k])
 		}
-		fmt.Fprintf(page, "| allocations of %s | everywhere | 0 | %g | %s |\n", k, most, verdict(most == 0))
+		all = append(all, report.AtMost(fmt.Sprintf("allocations of %s, everywhere", k), most, 0, ""))
 	}
-	const longest = 20 * time.Microsecond
+	return all
+}
+
+// longest judges the time of the default model.
+func longest(owns []own) report.Target {
 	var slowest time.Duration
 	for _, o := range owns {
 		if o.batch == 256 {
 			slowest = max(slowest, o.meanLimits, o.tailLimit)
 		}
 	}
-	fmt.Fprintf(page, "| time of Capacity, default model | B = 256 | ≤ %s | %s | %s |\n",
-		microseconds(longest), microseconds(slowest), verdict(slowest <= longest))
+	return report.AtMost("time of Capacity, default model, B = 256", float64(slowest)/float64(time.Microsecond), 20, " µs")
 }
 
-func verdict(reached bool) string {
-	if reached {
-		return "reached"
+func worstTable(results []result) table.Table {
+	names := []string{"B", "Q"}
+	for k := range kinds {
+		names = append(names, k.String())
 	}
-	return "**missed**"
-}
-
-func writeWorst(page *strings.Builder, results []result) {
-	page.WriteString("\n## Worst ratio over models and shapes\n\n" +
-		"| B | Q | Evaluate | Capacity | NewStation + Evaluate | NewStation + Capacity |\n|---|---|---|---|---|---|\n")
+	t := table.Table{Title: "Worst ratio over models and shapes", Columns: table.Columns(names...)}
 	for _, batch := range batches() {
 		for _, places := range queues(batch) {
-			here := func(c *cell) bool { return c.batch == batch && c.places == places }
-			fmt.Fprintf(page, "| %d | %d |", batch, places)
+			row := []string{fmt.Sprint(batch), fmt.Sprint(places)}
 			for k := range kinds {
-				fmt.Fprintf(page, " %.3g |", worst(results, k, here))
+				row = append(row, worst(results, k, at(batch, places)).ratio.Text(""))
 			}
-			page.WriteString("\n")
+			t.Add(row...)
 		}
 	}
+	return t
 }
 
-func writeCells(page *strings.Builder, results []result, k kind) {
-	fmt.Fprintf(page, "\n## %s\n\n| B | Q | model | shape | baseline | ours | ratio | lowest | highest | our allocations |\n"+
-		"|---|---|---|---|---|---|---|---|---|---|\n", k)
+func cellTable(results []result, k kind) table.Table {
+	t := table.Table{Title: k.String(), Columns: table.Columns("B", "Q", "model", "shape", "baseline", "ours", "ratio", "our allocations")}
 	for _, r := range results {
-		c, t := r.cell, r.contests[k]
-		fmt.Fprintf(page, "| %d | %d | %s | %s | %s | %s | %.3g | %.3g | %.3g | %g |\n", c.batch, c.places, c.model, c.shape,
-			microseconds(t.theirs), microseconds(t.ours), t.ratio, t.least, t.most, r.allocations[k])
+		c, x := r.cell, r.contests[k]
+		t.Add(fmt.Sprint(c.batch), fmt.Sprint(c.places), c.model, c.shape,
+			microseconds(x.theirs), microseconds(x.ours), x.ratio.Text(""), fmt.Sprint(r.allocations[k]))
 	}
+	return t
 }
 
-func writeOwn(page *strings.Builder, owns []own) {
-	page.WriteString(`
-## The default model
-
-It has no counterpart: it answers for quantiles, bursts and varying lengths as well. Its times for a chat request
-with variation, at the same sizes, with limits that are reached at 0.9 of saturation:
-
-| B | Q | NewStation | Evaluate | Capacity, mean TTFT and ITL | Capacity, p95 of TTFT |
-|---|---|---|---|---|---|
-`)
+func ownTable(owns []own) table.Table {
+	t := table.Table{
+		Title:   "The default model",
+		Columns: table.Columns("B", "Q", "NewStation", "Evaluate", "Capacity, mean TTFT and ITL", "Capacity, p95 of TTFT"),
+	}
 	for _, o := range owns {
-		fmt.Fprintf(page, "| %d | %d | %s | %s | %s | %s |\n", o.batch, o.places,
+		t.Add(fmt.Sprint(o.batch), fmt.Sprint(o.places),
 			microseconds(o.prepare), microseconds(o.evaluate), microseconds(o.meanLimits), microseconds(o.tailLimit))
 	}
+	return t
 }
 
 func microseconds(d time.Duration) string {

@@ -1,6 +1,10 @@
 package main
 
-import "math"
+import (
+	"math"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/sample"
+)
 
 // result is what was measured of one cell.
 type result struct {
@@ -47,13 +51,13 @@ func (c *cell) study(e effort) (result, error) {
 	return r, nil
 }
 
-// worst returns the lowest ratio over the cells that match; +Inf if
-// none does.
-func worst(results []result, k kind, match func(*cell) bool) float64 {
-	least := math.Inf(1)
+// worst returns the contest with the lowest ratio over the cells that match, one with the ratio
+// +Inf if none does.
+func worst(results []result, k kind, match func(*cell) bool) contest {
+	least := contest{ratio: sample.Summary{Median: math.Inf(1)}}
 	for _, r := range results {
-		if match(r.cell) {
-			least = min(least, r.contests[k].ratio)
+		if c := r.contests[k]; match(r.cell) && c.ratio.Median < least.ratio.Median {
+			least = c
 		}
 	}
 	return least

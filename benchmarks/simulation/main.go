@@ -1,85 +1,82 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"time"
 
 	"github.com/poolwright/poolwright/benchmarks/internal/command"
-	"github.com/poolwright/poolwright/benchmarks/internal/machine"
-	"github.com/poolwright/poolwright/benchmarks/internal/table"
 )
 
+// options are what the command line asks for.
+type options struct {
+	command.Places
+	// share of the requests to simulate.
+	share float64
+	// repeats is how often.
+	repeats int
+	// single is the case to simulate in this process, -1 for none.
+	single int
+}
+
 func main() {
-	share, err := parse(os.Args[1:], os.Stderr)
-	if err == nil {
-		err = run(share, os.Stdout)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	o, err := parse(os.Args[1:], os.Stderr)
+	switch {
+	case err != nil:
+	case o.single >= 0:
+		err = probe(o.single, o.share, os.Stdout)
+	default:
+		err = run(ctx, o, os.Stdout)
 	}
 	command.Exit("simulation", err)
 }
 
-// parse returns the share of requests to simulate.
-func parse(args []string, w io.Writer) (share float64, err error) {
+func parse(args []string, w io.Writer) (options, error) {
+	var o options
 	set := flag.NewFlagSet("simulation", flag.ContinueOnError)
 	set.SetOutput(w)
-	set.Float64Var(&share, "share", 1, "`share` of the requests to simulate, in (0, 1]")
+	o.Flags(set, command.Report)
+	set.Float64Var(&o.share, "share", 1, "`share` of the requests to simulate, in (0, 1]")
+	set.IntVar(&o.repeats, "repeats", 6, "how `often` every case is simulated")
+	set.IntVar(&o.single, "case", -1, "simulate one `case`, given as its number, and print what it took; used by this program itself")
+	quick := set.Bool("quick", false, "simulate a small share, three times")
 	if err := set.Parse(args); err != nil {
-		return 0, err
+		return o, err
 	}
-	if !(share > 0 && share <= 1) {
-		return 0, fmt.Errorf("share: %v is not in (0, 1]", share)
+	if *quick {
+		o.share, o.repeats = 0.03, 3
 	}
-	return share, nil
+	if !(o.share > 0 && o.share <= 1) {
+		return o, fmt.Errorf("share: %v is not in (0, 1]", o.share)
+	}
+	if o.repeats < 1 {
+		return o, fmt.Errorf("repeats: %d < 1", o.repeats)
+	}
+	return o, nil
 }
 
-// run measures and shows.
-func run(share float64, w io.Writer) error {
-	t := table.Table{
-		Title: "Simulated requests of 512/256 tokens at ρ 0.7, chunk 2048, on " + machine.Describe(),
-		Columns: table.Columns("what", "requests", "processor s", "elapsed s", "requests/s", "target", "× target",
-			"× replica alone", "memory, MB", "target", "met"),
-	}
-	alone, missed := 0.0, false
-	for _, c := range cases() {
-		m, err := measure(&c, share)
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
-		if alone == 0 {
-			alone = m.rate()
-		}
-		t.Add(row(&c, &m, alone)...)
-		missed = missed || !c.met(&m)
-	}
-	if _, err := io.WriteString(w, t.Text()); err != nil {
+// run measures, shows and leaves a report.
+func run(ctx context.Context, o options, w io.Writer) error {
+	began := time.Now()
+	all, err := measureAll(ctx, o)
+	if err != nil {
 		return err
 	}
-	if missed {
+	r := newReport(all)
+	if _, err := io.WriteString(w, r.Text()); err != nil {
+		return err
+	}
+	if err := o.Leave(r, began); err != nil {
+		return err
+	}
+	if r.Missed() {
 		return command.ErrMissed
 	}
 	return nil
-}
-
-func row(c *benchmark, m *measurement, alone float64) []string {
-	met, times := "yes", "–"
-	if !c.met(m) {
-		met = "**no**"
-	}
-	if c.rate > 0 {
-		times = fmt.Sprintf("%.1f", m.rate()/c.rate)
-	}
-	return []string{
-		c.name, fmt.Sprint(m.requests), fmt.Sprintf("%.2f", m.processor.Seconds()), fmt.Sprintf("%.2f", m.elapsed.Seconds()),
-		fmt.Sprintf("%.0f", m.rate()), limit("≥", c.rate), times, fmt.Sprintf("%.2f", m.rate()/alone),
-		fmt.Sprintf("%.0f", m.megabytes), limit("<", c.megabytes), met,
-	}
-}
-
-// limit writes a target, if there is one.
-func limit(sign string, value float64) string {
-	if value == 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%s %.0f", sign, value)
 }

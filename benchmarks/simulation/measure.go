@@ -1,208 +1,131 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"iter"
-	"runtime"
-	"syscall"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
 	"time"
 
-	"github.com/poolwright/poolwright/controller"
-	"github.com/poolwright/poolwright/optimizer"
-	"github.com/poolwright/poolwright/optimizer/lp"
-	"github.com/poolwright/poolwright/planner"
-	"github.com/poolwright/poolwright/queueing"
-	"github.com/poolwright/poolwright/simulation"
-	"github.com/poolwright/poolwright/simulation/replica"
-	"github.com/poolwright/poolwright/simulation/trace"
+	"github.com/poolwright/poolwright/benchmarks/internal/machine"
+	"github.com/poolwright/poolwright/benchmarks/internal/sample"
 )
 
 // benchmark is something to simulate, and what is asked of it.
 type benchmark struct {
 	name     string
+	replicas int
 	requests float64
 	// rate is the least number of requests per second of processor time, megabytes the most
-	// memory taken from the system; 0 = anything.
+	// memory held; 0 = anything.
 	rate, megabytes float64
-	// simulate serves about so many requests, and returns how many.
-	simulate func(requests float64) (int, error)
-}
-
-// measurement is what it took.
-type measurement struct {
-	requests           int
-	processor, elapsed time.Duration
-	megabytes          float64
-}
-
-func (m *measurement) rate() float64 { return float64(m.requests) / m.processor.Seconds() }
-
-func (b *benchmark) met(m *measurement) bool {
-	return m.rate() >= b.rate && (b.megabytes == 0 || m.megabytes < b.megabytes)
+	// simulate serves about so many requests with replicas, and returns how many.
+	simulate func(replicas int, requests float64) (int, error)
 }
 
 // cases are in the order of the table; the first is what the others are compared with.
 func cases() []benchmark {
-	return []benchmark{
-		{name: "a replica alone", requests: 3e6, simulate: alone},
-		{name: "1 replica", requests: 3e6, rate: 500_000, simulate: func(n float64) (int, error) { return constant(1, n) }},
-		{name: "64 replicas", requests: 3e6, rate: 200_000, simulate: func(n float64) (int, error) { return constant(64, n) }},
-		{name: "1024 replicas", requests: 3e6, simulate: func(n float64) (int, error) { return constant(1024, n) }},
-		// 10 million in two minutes.
-		{name: "a day under the production loop", requests: 1e7, rate: 1e7 / 120, megabytes: 1000, simulate: day},
+	all := []benchmark{{name: "a replica alone", replicas: 1, requests: 3e6, simulate: alone}}
+	least := map[int]float64{1: 500_000, 64: 200_000}
+	for _, replicas := range []int{1, 4, 16, 64, 256, 1024} {
+		all = append(all, benchmark{name: byReplicas, replicas: replicas, requests: 3e6, rate: least[replicas], simulate: constant})
 	}
-}
-
-// measure runs a benchmark with a share of its requests.
-func measure(b *benchmark, share float64) (m measurement, err error) {
-	runtime.GC()
-	began, used := time.Now(), processorTime()
-	m.requests, err = b.simulate(share * b.requests)
-	m.elapsed, m.processor = time.Since(began), processorTime()-used
-	var memory runtime.MemStats
-	runtime.ReadMemStats(&memory)
-	m.megabytes = float64(memory.Sys) / 1e6
-	return m, err
-}
-
-// processorTime is that which the process has used.
-func processorTime() time.Duration {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		panic(err) // there is no other error than a wrong argument
+	for _, requests := range []float64{1e5, 1e6, 1e7} {
+		all = append(all, benchmark{name: byRequests, replicas: 64, requests: requests, simulate: constant})
 	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	// 10 million in two minutes.
+	return append(all, benchmark{name: "a day under the production loop", replicas: 64, requests: 1e7, rate: 1e7 / 120, megabytes: 1000, simulate: day})
 }
 
-// saturation is what one replica serves at most, in requests/s, and load the share of it
-// that arrives.
+// The cases whose growth is fitted.
 const (
-	saturation = 44.2
-	load       = 0.7
+	byReplicas = "fleet, by replicas"
+	byRequests = "fleet, by requests"
 )
 
-var shape = queueing.Shape{InputTokens: 512, OutputTokens: 256, ArrivalSCV: 1}
-
-// machineOf is the replica.
-func machineOf() queueing.Replica {
-	return queueing.Replica{
-		Profile:  queueing.Profile{Alpha: 0.00683, Beta: 0.000057, Delta: 0.0000024},
-		MaxBatch: 256, MaxBatchedTokens: 2048, KVCacheTokens: 420_000,
-	}
+// measurement is what a simulation took.
+type measurement struct {
+	Requests int
+	// Processor time, of all cores.
+	Processor time.Duration
+	// Memory is the most that the process held, in bytes.
+	Memory int64
 }
 
-// poisson arrivals, so many at a rate.
-func poisson(rate, requests float64) (iter.Seq[replica.Request], error) {
-	return replica.Load{Shape: shape, Phases: replica.Constant(queueing.Rate(rate)), Requests: int(requests), Seed: 1}.Arrivals()
+// measured is a benchmark and what its repetitions took.
+type measured struct {
+	benchmark
+	all []measurement
 }
 
-// alone serves requests with package replica only.
-func alone(requests float64) (int, error) {
-	arrivals, err := poisson(load*saturation, requests)
-	if err != nil {
-		return 0, err
-	}
-	completions, err := replica.Run(machineOf(), arrivals)
-	if err != nil {
-		return 0, err
-	}
-	n := 0
-	for range completions {
-		n++
-	}
-	return n, nil
+// rates are requests per second of processor time.
+func (m *measured) rates() []float64 {
+	return m.each(func(x measurement) float64 { return float64(x.Requests) / x.Processor.Seconds() })
 }
 
-// constant serves requests at a constant rate with a constant number of replicas.
-func constant(replicas int, requests float64) (int, error) {
-	rate := load * saturation * float64(replicas)
-	arrivals, err := poisson(rate, requests)
-	if err != nil {
-		return 0, err
+func (m *measured) memory() float64 {
+	return sample.Summarize(m.each(func(x measurement) float64 { return float64(x.Memory) / 1e6 })).Median
+}
+
+func (m *measured) each(figure func(measurement) float64) []float64 {
+	values := make([]float64, len(m.all))
+	for i, x := range m.all {
+		values[i] = figure(x)
 	}
-	asTrace := func(yield func(trace.Request) bool) {
-		for r := range arrivals {
-			if !yield(trace.Request{At: r.Arrival, Input: r.Input, Output: r.Output}) {
-				return
+	return values
+}
+
+// measureAll repeats all cases in turn with a share of their requests.
+func measureAll(ctx context.Context, o options) ([]measured, error) {
+	var all []measured
+	for _, b := range cases() {
+		all = append(all, measured{benchmark: b})
+	}
+	for range o.repeats {
+		for i := range all {
+			m, err := ask(ctx, i, o.share)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", all[i].name, err)
 			}
+			all[i].all = append(all[i].all, m)
 		}
 	}
-	return serve(fleetOf(replicas, replicas), asTrace, 2*requests/rate, nil)
+	return all, nil
 }
 
-// day serves a day with its ups and downs under Poolwright's loop.
-func day(requests float64) (int, error) {
-	const seconds = 24 * 3600
-	// The curve has a mean of 0.6.
-	curve := simulation.Curve{Trough: 0.2, Peak: 14 * time.Hour}
-	peak := requests / 0.6 / seconds
-	var points []trace.Point
-	for minute := range 24 * 60 {
-		at := time.Duration(minute) * time.Minute
-		points = append(points, trace.Point{At: at.Seconds(), Rate: peak * curve.Factor(start.Add(at))})
-	}
-	rate, err := trace.Linear(points)
+// ask measures a case in a process of its own.
+func ask(ctx context.Context, i int, share float64) (measurement, error) {
+	var m measurement
+	self, err := os.Executable()
 	if err != nil {
-		return 0, err
+		return m, err
 	}
-	source, err := trace.Generate(trace.Generator{
-		Arrivals: trace.Arrivals{Rate: rate, SCV: 1}, Input: trace.Lengths{Mean: 512}, Output: trace.Lengths{Mean: 256},
-	})
-	if err != nil {
-		return 0, err
+	var out bytes.Buffer
+	child := exec.CommandContext(ctx, self, "-case", fmt.Sprint(i), "-share", fmt.Sprint(share)) //nolint:gosec // this program itself
+	child.Stdout, child.Stderr = &out, os.Stderr
+	if err := child.Run(); err != nil {
+		return m, err
 	}
-	arrivals, failed := trace.Requests([]trace.Workload{{Name: "chat", Source: source}}, 1)
-	n, err := serve(fleetOf(64, 3), arrivals, seconds, func(c *simulation.Cluster) simulation.Autoscaler {
-		return &loop{controller.New(controller.Config{Planner: planner.New(lp.Simplex()), Catalog: c, Observer: c, Actuator: c})}
-	})
-	if err != nil {
-		return 0, err
-	}
-	return n, failed()
+	return m, json.Unmarshal(out.Bytes(), &m)
 }
 
-// loop is the production loop.
-type loop struct{ *controller.Controller }
-
-func (*loop) Interval() time.Duration { return planner.DefaultCycle }
-
-func (l *loop) Scale(ctx context.Context, now time.Time) error {
-	_, err := l.Tick(ctx, now, nil)
-	return err
-}
-
-var start = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
-
-func fleetOf(devices, replicas int) planner.Fleet {
-	machine := machineOf()
-	return planner.Fleet{
-		Pools: []planner.Pool{{Name: "h100", PricePerHour: 4, Capacity: optimizer.Bound{Limited: true, Value: devices}}},
-		Workloads: []planner.Workload{{
-			Name: "chat", Priority: 1, Shape: shape,
-			SLO: queueing.SLO{Limits: []queueing.Limit{
-				{Metric: queueing.TTFT, Quantile: 0.95, Value: 1}, {Metric: queueing.ITL, Value: 0.05},
-			}},
-			Variants: []planner.Variant{{
-				Name: "chat-h100", Pools: []int{0}, DevicesPerReplica: 1, NodesPerReplica: 1, Replica: &machine,
-				CurrentReplicas: replicas, Startup: time.Minute,
-			}},
-		}},
+// probe simulates a case, and prints what it took.
+func probe(i int, share float64, w io.Writer) error {
+	if i >= len(cases()) {
+		return fmt.Errorf("no case %d", i)
 	}
-}
-
-// serve simulates for so many seconds, and returns the number of requests that completed.
-func serve(fleet planner.Fleet, arrivals iter.Seq[trace.Request], seconds float64, scaler func(*simulation.Cluster) simulation.Autoscaler) (int, error) {
-	c, err := simulation.New(simulation.Config{Fleet: fleet, Requests: arrivals, Start: start, Gateway: simulation.DefaultGateway()})
+	b := cases()[i]
+	used := machine.ProcessorTime()
+	n, err := b.simulate(b.replicas, share*b.requests)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	var a simulation.Autoscaler
-	if scaler != nil {
-		a = scaler(c)
+	m := measurement{Requests: n, Processor: machine.ProcessorTime() - used}
+	if m.Memory, err = machine.PeakMemory(os.Getpid()); err != nil {
+		return err
 	}
-	n := 0
-	err = c.Run(context.Background(), a, start.Add(time.Duration(seconds*float64(time.Second))), func(w simulation.Window) {
-		n += w.Workloads[0].Completed
-	})
-	return n, err
+	return json.NewEncoder(w).Encode(m)
 }

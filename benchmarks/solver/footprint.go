@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 
+	"github.com/poolwright/poolwright/benchmarks/internal/machine"
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
 	"github.com/poolwright/poolwright/internal/instance"
 	"github.com/poolwright/poolwright/optimizer"
@@ -25,8 +24,8 @@ type task struct {
 	TimeLimit, Limit time.Duration
 }
 
-// report is what it took.
-type report struct {
+// took is what it took.
+type took struct {
 	Gap      float64
 	Proven   bool
 	Feasible bool
@@ -36,7 +35,7 @@ type report struct {
 	PeakMemory int64
 }
 
-// probe solves the problem described and prints its report.
+// probe solves the problem described and prints what it took.
 func probe(description string, w io.Writer) error {
 	var t task
 	if err := json.Unmarshal([]byte(description), &t); err != nil {
@@ -44,15 +43,15 @@ func probe(description string, w io.Writer) error {
 	}
 	problem := instance.Generate(t.Params)
 	o := optimizer.Options{RelativeGap: relativeGap}
-	begin, start := time.Now(), processorTime()
+	begin, start := time.Now(), machine.ProcessorTime()
 	o.Stop = func() bool {
-		return t.TimeLimit > 0 && time.Since(begin) > t.TimeLimit || processorTime()-start > t.Limit
+		return t.TimeLimit > 0 && time.Since(begin) > t.TimeLimit || machine.ProcessorTime()-start > t.Limit
 	}
 	s, err := optimizer.Solve(problem, o)
 	if err != nil {
 		return err
 	}
-	r := report{Gap: s.Gap, Proven: s.Proof == optimizer.Optimal, Elapsed: time.Since(begin), CPU: processorTime() - start}
+	r := took{Gap: s.Gap, Proven: s.Proof == optimizer.Optimal, Elapsed: time.Since(begin), CPU: machine.ProcessorTime() - start}
 	replicas := make([][][]int, len(s.Allocations))
 	for i := range s.Allocations {
 		replicas[i] = s.Allocations[i].Replicas
@@ -62,30 +61,15 @@ func probe(description string, w io.Writer) error {
 		return err
 	}
 	r.Feasible = len(e.Violations) == 0 && s.Demand != optimizer.Infeasible
-	if r.PeakMemory, err = peakMemory(); err != nil {
+	if r.PeakMemory, err = machine.PeakMemory(os.Getpid()); err != nil {
 		return err
 	}
 	return json.NewEncoder(w).Encode(r)
 }
 
-// peakMemory reads the most memory that this process has held.
-func peakMemory() (int64, error) {
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		var kilobytes int64
-		if n, _ := fmt.Sscanf(line, "VmHWM: %d kB", &kilobytes); n == 1 {
-			return kilobytes * 1024, nil
-		}
-	}
-	return 0, errors.New("no VmHWM in /proc/self/status")
-}
-
 // ask runs a task in a process of its own.
-func ask(ctx context.Context, t task) (report, error) {
-	var r report
+func ask(ctx context.Context, t task) (took, error) {
+	var r took
 	self, err := os.Executable()
 	if err != nil {
 		return r, err

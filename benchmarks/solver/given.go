@@ -29,7 +29,7 @@ beforehand. "Above" is the objective above the known optimum. Of the greedy stra
 
 // givenSection solves the fleets of a folder.
 func givenSection(_ context.Context, o options) (*section, error) {
-	files, err := filepath.Glob(filepath.Join(o.problems, "*.json.gz"))
+	files, err := filepath.Glob(filepath.Join(o.Problems, "*.json.gz"))
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
 	"github.com/poolwright/poolwright/optimizer"
@@ -38,14 +39,16 @@ does.`
 // objective says all.
 func greedySection(_ context.Context, o options) (*section, error) {
 	t := greedyTable("kind", "workloads")
+	s := &section{title: "Greedy strategies beside the optimum", about: greedyAbout}
 	for _, workloads := range sizes(min(o.largest, 1000)) {
-		for _, s := range settings() {
-			if s.Lexicographic {
+		nearest := math.Inf(1)
+		for _, kind := range settings() {
+			if kind.Lexicographic {
 				continue
 			}
 			var all comparison
 			for seed := range o.instances {
-				problem := s.draw(workloads, seed)
+				problem := kind.draw(workloads, seed)
 				best, err := solve(problem, optimizer.Options{RelativeGap: relativeGap}, o.limit)
 				if err != nil {
 					return nil, err
@@ -54,10 +57,15 @@ func greedySection(_ context.Context, o options) (*section, error) {
 					return nil, err
 				}
 			}
-			t.Add(append([]string{s.name, fmt.Sprint(workloads)}, all.row()...)...)
+			t.Add(append([]string{kind.name, fmt.Sprint(workloads)}, all.row()...)...)
+			for _, excess := range all.excess {
+				nearest = min(nearest, quantile(excess, 0.5))
+			}
 		}
+		s.standings = append(s.standings, greedyStanding(workloads, nearest))
 	}
-	return &section{title: "Greedy strategies beside the optimum", about: greedyAbout, tables: []table.Table{t}}, nil
+	s.tables = []table.Table{t}
+	return s, nil
 }
 
 // greedyTable has a column for each strategy after those named.

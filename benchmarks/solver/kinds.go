@@ -117,6 +117,7 @@ func kindsSection(_ context.Context, o options) (*section, error) {
 		about:   growthAbout,
 		tables:  []table.Table{t, growth},
 		figures: []figure{growthFigure(cells)},
+		summary: true,
 		targets: append(kindTargets(cells), targets...),
 	}, nil
 }

@@ -17,6 +17,7 @@ import (
 
 // options are what the command line asks for.
 type options struct {
+	command.Places
 	// only are the sections wanted, all if empty.
 	only []string
 	// instances is the number of problems of each kind and size, largest the largest
@@ -27,12 +28,10 @@ type options struct {
 	limit time.Duration
 	// peerLimit is that of one run of another solver.
 	peerLimit time.Duration
-	// problems is the folder of given fleets; it may be absent.
-	problems string
-	// docs is the folder of documentation to write, none if empty.
-	docs string
 	// strict makes a missed target a failure.
 	strict bool
+	// quick measures only what gives ratios.
+	quick bool
 	// probe is a single problem to solve in a process of its own.
 	probe string
 }
@@ -60,8 +59,8 @@ func parse(args []string, w io.Writer) (options, error) {
 	set.IntVar(&o.largest, "largest", 10_000, "largest size in workloads")
 	set.DurationVar(&o.limit, "limit", 3*time.Second, "most processor time of one solve")
 	set.DurationVar(&o.peerLimit, "peer-limit", 30*time.Second, "most time of one run of another solver")
-	set.StringVar(&o.problems, "problems", "../../shared/problems", "`folder` of given fleets, left out if absent")
-	set.StringVar(&o.docs, "docs", "", "write the page into this `folder`; of all sections only")
+	o.Flags(set, command.Docs, command.Problems, command.Report)
+	set.BoolVar(&o.quick, "quick", false, "measure only what gives the ratios that a change must not make worse")
 	set.BoolVar(&o.strict, "strict", false, "fail if a target is missed")
 	set.StringVar(&o.probe, "probe", "", "solve one `problem`, given as JSON, and print what it took; used by this program itself")
 	if err := set.Parse(args); err != nil {
@@ -75,7 +74,7 @@ func parse(args []string, w io.Writer) (options, error) {
 			return o, fmt.Errorf("no section %q", name)
 		}
 	}
-	if o.docs != "" && (len(o.only) > 0 || o.instances != 20 || o.largest != 10_000) {
+	if o.Docs != "" && (len(o.only) > 0 || o.instances != 20 || o.largest != 10_000) {
 		return o, errors.New("-docs is of all sections and sizes as they are by default")
 	}
 	return o, nil
@@ -84,9 +83,10 @@ func parse(args []string, w io.Writer) (options, error) {
 // run measures, shows and writes. It returns command.ErrMissed if a target was missed and
 // that counts.
 func run(ctx context.Context, o options, w io.Writer) error {
+	began := time.Now()
 	var page page
 	for _, s := range sections() {
-		if len(o.only) > 0 && !slices.Contains(o.only, s.name) {
+		if o.quick != (s.name == quickSection) || len(o.only) > 0 && !slices.Contains(o.only, s.name) {
 			continue
 		}
 		made, err := s.make(ctx, o)
@@ -101,10 +101,13 @@ func run(ctx context.Context, o options, w io.Writer) error {
 	if _, err := io.WriteString(w, page.verdict()); err != nil {
 		return err
 	}
-	if o.docs != "" {
+	if o.Docs != "" {
 		if err := page.write(ctx, o); err != nil {
 			return err
 		}
+	}
+	if err := o.Leave(page.report(ctx), began); err != nil {
+		return err
 	}
 	if o.strict && page.missed() > 0 {
 		return command.ErrMissed
@@ -118,6 +121,9 @@ type maker struct {
 	make func(context.Context, options) (*section, error)
 }
 
+// quickSection is the one that a quick run makes, and no other does.
+const quickSection = "ratios"
+
 // sections lists them in the order of the page.
 func sections() []maker {
 	return []maker{
@@ -129,6 +135,7 @@ func sections() []maker {
 		{"peers", peersSection},
 		{"mixes", mixesSection},
 		{"given", givenSection},
+		{quickSection, ratiosSection},
 	}
 }
 

@@ -47,7 +47,7 @@ func TestCommandLine(t *testing.T) {
 }
 
 func quick(only ...string) options {
-	return options{only: only, instances: 1, largest: 20, limit: 200 * time.Millisecond, peerLimit: time.Second, problems: "none"}
+	return options{only: only, instances: 1, largest: 20, limit: 200 * time.Millisecond, peerLimit: time.Second, Places: command.Places{Problems: "none"}}
 }
 
 func TestSectionsShowWhatTheyMeasure(t *testing.T) {
@@ -91,7 +91,7 @@ func TestTargets(t *testing.T) {
 
 func TestPageHasTargetsTablesAndFigures(t *testing.T) {
 	o := quick()
-	o.docs = t.TempDir()
+	o.Docs = t.TempDir()
 	rows := table.Table{Title: "Rows", Columns: table.Columns("a")}
 	rows.Add("1")
 	p := page{sections: []*section{{
@@ -99,12 +99,12 @@ func TestPageHasTargetsTablesAndFigures(t *testing.T) {
 		figures: []figure{{"dots", chart.Figure{Title: "Dots", Columns: 1}}},
 	}}}
 	require.NoError(t, p.write(t.Context(), o))
-	text, err := os.ReadFile(filepath.Clean(filepath.Join(o.docs, pageFile)))
+	text, err := os.ReadFile(filepath.Clean(filepath.Join(o.Docs, pageFile)))
 	require.NoError(t, err)
 	for _, want := range []string{"| x | ≤ 2 | 1 | met |", "## Title\n\nAbout.", "![Dots](solver-benchmarks/dots.svg)", "Rows:\n\n| a |", "at most 0.1 % unless"} {
 		assert.Contains(t, string(text), want)
 	}
-	assert.FileExists(t, filepath.Join(o.docs, figuresFolder, "dots.svg"))
+	assert.FileExists(t, filepath.Join(o.Docs, figuresFolder, "dots.svg"))
 }
 
 func TestQuantile(t *testing.T) {
@@ -149,7 +149,7 @@ func TestProbeReports(t *testing.T) {
 	require.NoError(t, err)
 	var b strings.Builder
 	require.NoError(t, probe(string(description), &b))
-	var r report
+	var r took
 	require.NoError(t, json.Unmarshal([]byte(b.String()), &r))
 	assert.True(t, r.Feasible)
 	assert.True(t, r.Proven)
@@ -204,14 +204,14 @@ func TestMatchesAreJudgedBySize(t *testing.T) {
 
 func TestGivenFleetsAreRead(t *testing.T) {
 	o := quick()
-	o.problems = t.TempDir()
+	o.Problems = t.TempDir()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	_, err := w.Write([]byte(`{"pools": [{"accelerator": "L4", "pricePerHour": 0.5}], "workloads": [{"name": "w", "load": {"arrivalRate": 3},
 		"variants": [{"name": "v", "accelerator": "L4", "devicesPerReplica": 1, "capacityRps": 2}]}]}`))
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
-	require.NoError(t, os.WriteFile(filepath.Join(o.problems, "tiny.json.gz"), b.Bytes(), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(o.Problems, "tiny.json.gz"), b.Bytes(), 0o600))
 	s, err := givenSection(t.Context(), o)
 	require.NoError(t, err)
 	assert.Len(t, s.targets, 2, "no optimum is known")

@@ -4,22 +4,14 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"syscall"
 	"time"
 
+	"github.com/poolwright/poolwright/benchmarks/internal/machine"
 	"github.com/poolwright/poolwright/optimizer"
 )
 
 // relativeGap is the gap to be proven.
 const relativeGap = 1e-3
-
-// processorTime is what this process has used.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	// It can't fail for the process itself.
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // measured is a solve and its processor time.
 type measured struct {
@@ -35,15 +27,15 @@ const fewest = 5 * time.Millisecond
 func solve(problem *optimizer.Problem, o optimizer.Options, limit time.Duration) (measured, error) {
 	// What drawing the problem left behind is not the solver's to clean up.
 	runtime.GC()
-	start := processorTime()
-	o.Stop = func() bool { return processorTime()-start > limit }
+	start := machine.ProcessorTime()
+	o.Stop = func() bool { return machine.ProcessorTime()-start > limit }
 	var m measured
 	for n := 1; ; n++ {
 		var err error
 		if m.Solution, err = optimizer.Solve(problem, o); err != nil {
 			return m, err
 		}
-		if used := processorTime() - start; used >= fewest {
+		if used := machine.ProcessorTime() - start; used >= fewest {
 			m.cpu = used / time.Duration(n)
 			return m, nil
 		}

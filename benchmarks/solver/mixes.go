@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/poolwright/poolwright/benchmarks/internal/report"
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
 	"github.com/poolwright/poolwright/benchmarks/solver/internal/compact"
 	"github.com/poolwright/poolwright/benchmarks/solver/internal/peer"
@@ -51,6 +52,10 @@ func mixesSection(ctx context.Context, o options) (*section, error) {
 			fmt.Sprintf("%.3f", price), format(sliced.CPU.Seconds()), sliced.Status.String(), fmt.Sprintf("%.3f", dearer))
 	}
 	s.tables = []table.Table{t}
+	s.standings = []report.Standing{{
+		What: "price of shape mixes, by how much ours is dearer, worst of all", Against: "Mélange's slices by CBC",
+		Figure: fmt.Sprintf("%.3f %%", dearest), Verdict: report.Judge(1/(1+dearest/100), 1e-6),
+	}}
 	s.targets = []target{
 		{name: "shape mixes: dearer than slices by CBC, worst of all", measured: dearest, bound: 0, unit: " %"},
 		{name: "shape mixes: slowest of all", measured: slowest, bound: 20, unit: " ms"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/poolwright/poolwright/benchmarks/internal/chart"
 	"github.com/poolwright/poolwright/benchmarks/internal/machine"
+	"github.com/poolwright/poolwright/benchmarks/internal/report"
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
 	"github.com/poolwright/poolwright/benchmarks/solver/internal/peer"
 )
@@ -22,6 +23,11 @@ type section struct {
 	targets []target
 	tables  []table.Table
 	figures []figure
+	// standings, and ratios that a change must not make worse, go to the page of all benchmarks;
+	// tables of sections that are a summary do as well.
+	standings []report.Standing
+	ratios    []report.Ratio
+	summary   bool
 }
 
 // figure is a figure and the name of its file, without extension.
@@ -144,37 +150,38 @@ No solve gets more than %v; one that runs into that counts with the time it took
 
 // write writes the page and its figures into a folder.
 func (p *page) write(ctx context.Context, o options) error {
-	if err := os.MkdirAll(filepath.Join(o.docs, figuresFolder), 0o750); err != nil {
+	if err := os.MkdirAll(filepath.Join(o.Docs, figuresFolder), 0o750); err != nil {
 		return err
 	}
+	others := strings.Join(versions(ctx), ", ")
+	if others == "" {
+		others = "none installed"
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, pageHead, time.Now().UTC().Format(time.DateOnly), machine.Describe(), versions(ctx), o.limit)
+	fmt.Fprintf(&b, pageHead, time.Now().UTC().Format(time.DateOnly), machine.Describe(), others, o.limit)
 	t := targetTable("## Targets\n\nWhat the solver is meant to reach", p.targets())
 	b.WriteString(t.Markdown() + "\n")
 	for _, s := range p.sections {
 		b.WriteString(s.markdown(figuresFolder))
 		for i := range s.figures {
 			f := &s.figures[i]
-			file := filepath.Join(o.docs, figuresFolder, f.name+".svg")
+			file := filepath.Join(o.Docs, figuresFolder, f.name+".svg")
 			if err := os.WriteFile(file, []byte(f.SVG()), 0o600); err != nil {
 				return err
 			}
 		}
 	}
 	text := strings.TrimRight(b.String(), "\n") + "\n"
-	return os.WriteFile(filepath.Join(o.docs, pageFile), []byte(text), 0o600)
+	return os.WriteFile(filepath.Join(o.Docs, pageFile), []byte(text), 0o600)
 }
 
 // versions names the other solvers that are installed.
-func versions(ctx context.Context) string {
+func versions(ctx context.Context) []string {
 	var found []string
 	for _, s := range peer.All() {
 		if version, installed := s.Version(ctx); installed {
 			found = append(found, s.Name+" "+version)
 		}
 	}
-	if len(found) == 0 {
-		return "none installed"
-	}
-	return strings.Join(found, ", ")
+	return found
 }

@@ -105,7 +105,7 @@ func peersSection(ctx context.Context, o options) (*section, error) {
 	if err != nil {
 		return nil, err
 	}
-	others, unproven, err := othersTable(ctx, o)
+	others, tally, err := othersTable(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -119,6 +119,12 @@ func peersSection(ctx context.Context, o options) (*section, error) {
 	}
 	s.about += "```"
 	s.tables = []table.Table{matchTable(all), others}
+	s.standings = matchStandings(all)
+	unproven := 0
+	for i := range tally {
+		s.standings = append(s.standings, tally[i].standing())
+		unproven += tally[i].problems - tally[i].ours
+	}
 	s.targets = append(matchTargets(all), target{name: "problems beside GLPK and lp_solve that we don't prove", measured: float64(unproven)})
 	return s, nil
 }
@@ -236,24 +242,23 @@ func matchTargets(all []match) []target {
 }
 
 // othersTable shows what GLPK and lp_solve make of some of the problems, and counts
-// those that are not proven by us.
-func othersTable(ctx context.Context, o options) (table.Table, int, error) {
+// what is proven.
+func othersTable(ctx context.Context, o options) (table.Table, []rivals, error) {
 	t := table.Table{Title: "Beside GLPK and lp_solve", Columns: table.Columns("solver", "kind", "workloads", "its answer", "its s", "its plan above our bound, %", "ours", "ours, ms")}
 	o.peerLimit = otherLimit
-	unproven := 0
+	var all []rivals
 	for _, against := range []peer.Solver{peer.GLPK(), peer.LPSolve()} {
 		if _, installed := against.Version(ctx); !installed {
 			continue
 		}
+		tally := rivals{name: against.Name}
 		for _, s := range []setting{settings()[instance.Tight], settings()[instance.Short]} {
 			for _, workloads := range []int{10, 30, 100} {
 				d, err := fight(ctx, s, workloads, 0, against, o)
 				if err != nil {
-					return t, 0, err
+					return t, nil, err
 				}
-				if d.ours.Proof != optimizer.Optimal {
-					unproven++
-				}
+				tally.add(d)
 				above := "-"
 				if d.found() {
 					above = format(100 * (d.theirs.Objective/d.ours.Bound - 1))
@@ -262,8 +267,9 @@ func othersTable(ctx context.Context, o options) (table.Table, int, error) {
 					ourStatus(d.ours.Solution), format(milliseconds(d.ours.cpu)))
 			}
 		}
+		all = append(all, tally)
 	}
-	return t, unproven, nil
+	return t, all, nil
 }
 
 func ourStatus(s *optimizer.Solution) string {

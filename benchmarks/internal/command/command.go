@@ -1,4 +1,5 @@
-// Package command ends the programs that measure against targets.
+// Package command is what the programs that measure have in common: where they read and
+// write, and how they end.
 package command
 
 import (
@@ -6,7 +7,76 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
+	"time"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/machine"
+	"github.com/poolwright/poolwright/benchmarks/internal/report"
 )
+
+// Places are where a program reads and writes.
+type Places struct {
+	// Data is the folder of third-party data; it may be absent.
+	Data string
+	// Docs is the folder of documentation to write a page into, none if empty.
+	Docs string
+	// Problems is the folder of given fleets; it may be absent.
+	Problems string
+	// Report is the file to leave a report in, none if empty.
+	Report string
+
+	set *flag.FlagSet
+}
+
+// Place is one of [Places].
+type Place int
+
+// The places.
+const (
+	Data Place = iota
+	Docs
+	Problems
+	Report
+)
+
+// Flags adds the flags of some places.
+func (p *Places) Flags(set *flag.FlagSet, places ...Place) {
+	p.set = set
+	for _, place := range places {
+		switch place {
+		case Data:
+			set.StringVar(&p.Data, "data", "../../shared/data", "`folder` of third-party data, left out if absent")
+		case Docs:
+			set.StringVar(&p.Docs, "docs", "", "write the page into this `folder`")
+		case Problems:
+			set.StringVar(&p.Problems, "problems", "../../shared/problems", "`folder` of given fleets, left out if absent")
+		case Report:
+			set.StringVar(&p.Report, "report", "", "leave a report for the page of all benchmarks in this `file`")
+		}
+	}
+}
+
+// Leave writes the report of a program that began at a time, if one is asked for.
+func (p *Places) Leave(r *report.Report, began time.Time) error {
+	if p.Report == "" {
+		return nil
+	}
+	r.Run = report.Run{
+		Date: began.UTC(), Took: time.Since(began), Machine: machine.Describe(), Revision: machine.Revision(), Arguments: p.arguments(),
+	}
+	return report.Write(p.Report, r)
+}
+
+// arguments are those of the command line that are no places.
+func (p *Places) arguments() []string {
+	var all []string
+	p.set.Visit(func(f *flag.Flag) {
+		if !slices.Contains([]string{"data", "docs", "problems", "report"}, f.Name) {
+			all = append(all, fmt.Sprintf("-%s=%s", f.Name, f.Value))
+		}
+	})
+	return all
+}
 
 // ErrMissed says that a target was missed, and that the targets have been shown.
 var ErrMissed = errors.New("a target is missed")

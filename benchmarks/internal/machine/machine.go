@@ -1,11 +1,15 @@
-// Package machine says what measurements were taken on.
+// Package machine says what measurements were taken on, and what processes take of it.
 package machine
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // Describe names the processor, their number, the system and the Go version.
@@ -25,4 +29,49 @@ func processor() string {
 		}
 	}
 	return runtime.GOARCH
+}
+
+// Revision returns the commit that the program was built from, with "-dirty" where something
+// was changed since, and "" where the program does not know.
+func Revision() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	revision, dirty := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value[:min(12, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "-dirty"
+		}
+	}
+	if revision == "" {
+		return ""
+	}
+	return revision + dirty
+}
+
+// PeakMemory returns the most memory that a process has held, in bytes: VmHWM of Linux.
+func PeakMemory(pid int) (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		var kilobytes int64
+		if n, _ := fmt.Sscanf(line, "VmHWM: %d kB", &kilobytes); n == 1 {
+			return kilobytes * 1024, nil
+		}
+	}
+	return 0, errors.New("machine: the kernel says no peak of memory")
+}
+
+// ProcessorTime is what this process has used.
+func ProcessorTime() time.Duration {
+	var u syscall.Rusage
+	// It can't fail for the process itself.
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -9,10 +9,10 @@ import (
 
 // Column is a column of a table.
 type Column struct {
-	name string
-	// screen columns are shown on the terminal only: they hold third-party figures,
+	Name string
+	// Screen columns are shown on the terminal only: they hold third-party figures,
 	// which no file of the repository may hold.
-	screen bool
+	Screen bool `json:",omitempty"`
 }
 
 // Table is a table with a title.
@@ -40,7 +40,7 @@ func (t *Table) Add(fields ...string) { t.Rows = append(t.Rows, fields) }
 func (t *Table) Text() string {
 	width := make([]int, len(t.Columns))
 	for i, c := range t.Columns {
-		width[i] = utf8.RuneCountInString(c.name)
+		width[i] = utf8.RuneCountInString(c.Name)
 		for _, row := range t.Rows {
 			width[i] = max(width[i], utf8.RuneCountInString(row[i]))
 		}
@@ -60,7 +60,7 @@ func (t *Table) Text() string {
 		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
 	}
 	b.WriteString("\n" + t.Title + "\n\n")
-	line(func(i int) string { return t.Columns[i].name })
+	line(func(i int) string { return t.Columns[i].Name })
 	for _, row := range t.Rows {
 		line(func(i int) string { return row[i] })
 	}
@@ -71,10 +71,10 @@ func (t *Table) Text() string {
 func (t *Table) Markdown() string {
 	var head, rule, body strings.Builder
 	for i, c := range t.Columns {
-		if c.screen {
+		if c.Screen {
 			continue
 		}
-		head.WriteString("| " + c.name + " ")
+		head.WriteString("| " + c.Name + " ")
 		if i == 0 {
 			rule.WriteString("|---")
 		} else {
@@ -83,7 +83,7 @@ func (t *Table) Markdown() string {
 	}
 	for _, row := range t.Rows {
 		for i, field := range row {
-			if !t.Columns[i].screen {
+			if !t.Columns[i].Screen {
 				body.WriteString("| " + field + " ")
 			}
 		}

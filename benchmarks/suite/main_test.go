@@ -1,0 +1,136 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/command"
+	"github.com/poolwright/poolwright/benchmarks/internal/report"
+	"github.com/poolwright/poolwright/benchmarks/internal/table"
+)
+
+func TestCommandLine(t *testing.T) {
+	o, err := parse([]string{"-only", "policies", "--", "-grid", "azure"}, io.Discard)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"policies"}, o.only)
+	assert.Equal(t, []string{"-grid", "azure"}, o.arguments)
+	for _, wrong := range [][]string{{"-only", "nothing"}, {"--", "-grid", "azure"}, {"-only", "solver,policies", "--", "-x"}, {"-nothing"}} {
+		_, err := parse(wrong, io.Discard)
+		assert.Error(t, err, wrong)
+	}
+}
+
+func TestArgumentsOfParts(t *testing.T) {
+	o := options{Places: command.Places{Data: "data", Docs: "docs", Problems: "problems"}, out: "out"}
+	p := part{name: "x", places: []command.Place{command.Data, command.Docs, command.Problems}}
+	join := func(o options) string { return strings.Join(p.arguments(&o), " ") }
+	assert.Equal(t, "-report out/x.json -data data -problems problems -docs docs", join(o))
+	o.quick = true
+	assert.Equal(t, "-report out/x.json -data data -problems problems -quick", join(o))
+	o.quick, o.arguments = false, []string{"-seeds", "1"}
+	assert.Equal(t, "-report out/x.json -data data -problems problems -seeds 1", join(o), "a part of a page is none")
+}
+
+// A part that has left a report since all were asked for is left out on resuming.
+func TestResume(t *testing.T) {
+	o := options{out: t.TempDir(), resume: true}
+	queueing := parts()[0]
+	assert.True(t, o.wants(queueing))
+	require.NoError(t, report.Write(o.file(queueing), &report.Report{}))
+	assert.False(t, o.wants(queueing))
+	o.resume = false
+	assert.True(t, o.wants(queueing))
+	require.NoError(t, o.forget())
+	assert.NoFileExists(t, o.file(queueing))
+	require.NoError(t, o.forget(), "nothing is left to forget")
+	o.only = []string{"none"}
+	assert.False(t, o.wants(queueing))
+}
+
+// someReports has a part that is ahead, with a figure, and one that misses a target.
+func someReports() map[string]*report.Report {
+	rows := table.Table{Title: "Rows", Columns: table.Columns("a")}
+	rows.Add("1")
+	return map[string]*report.Report{
+		"queueing": {
+			Title: "Queueing", About: "About.", Tables: []table.Table{rows},
+			Standings: []report.Standing{{What: "time", Against: "inferno", Figure: "11 ×", Verdict: report.Ahead}},
+			Targets:   []report.Target{report.AtLeast("ratio", 11, 10, "")},
+			Figures:   []report.Figure{{Name: "dots", Title: "Dots", SVG: "<svg/>"}},
+			Run:       report.Run{Date: time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), Took: time.Minute, Machine: "a machine", Revision: "abc"},
+		},
+		"solver": {
+			Title: "Solver", About: "Plans.", Page: "solver-benchmarks.md", Versions: []string{"CBC 2"},
+			Standings: []report.Standing{{What: "objective", Against: "CBC", Figure: "0.1 %", Verdict: report.Behind}},
+			Targets:   []report.Target{report.AtMost("time", 3, 2, " ms")},
+			Run:       report.Run{Arguments: []string{"-largest=100"}},
+		},
+	}
+}
+
+func TestPageShowsWhatPartsHaveLeft(t *testing.T) {
+	o := options{Places: command.Places{Docs: t.TempDir()}, out: t.TempDir(), only: []string{"none"}}
+	for name, r := range someReports() {
+		require.NoError(t, report.Write(filepath.Join(o.out, name+".json"), r))
+	}
+	require.NoError(t, run(t.Context(), o, io.Discard))
+	text, err := os.ReadFile(filepath.Clean(filepath.Join(o.Docs, pageFile)))
+	require.NoError(t, err)
+	for _, want := range []string{
+		"| Queueing | time | inferno | 11 × | ahead |\n| Solver | objective | CBC | 0.1 % | **behind** |",
+		"Targets of our own that are missed, 1 of 2:", "| Solver | time | ≤ 2 ms | 3 ms |",
+		"| `make bench ARGS=\"-only queueing\"` | 2026-03-02 | 1m0s | abc | a machine |  |",
+		"`make bench ARGS=\"-only solver -- -largest=100\"`", "| CBC 2 |",
+		"## Queueing\n\nAbout.", "![Dots](benchmarks/dots.svg)", "Rows:\n\n| a |", "[solver-benchmarks.md](solver-benchmarks.md)",
+	} {
+		assert.Contains(t, string(text), want)
+	}
+	assert.FileExists(t, filepath.Join(o.Docs, figuresFolder, "dots.svg"))
+}
+
+func TestRatiosAreGuarded(t *testing.T) {
+	all, err := guardedRatios()
+	require.NoError(t, err)
+	found := map[string]*report.Report{}
+	for _, p := range parts() {
+		assert.Equal(t, p.quick, all[p.name] != nil, "%s: a part that is quick, and only such a part, has guarded ratios", p.name)
+		if !p.quick {
+			continue
+		}
+		r := &report.Report{}
+		for _, g := range all[p.name] {
+			assert.Greater(t, g.Margin, 1.4, "%s: margins are wide", g.Ratio)
+			r.Ratios = append(r.Ratios, report.Ratio{Name: g.Ratio, Value: g.Measured / g.Margin})
+		}
+		found[p.name] = r
+	}
+	var b strings.Builder
+	require.NoError(t, guard(found, &b))
+	assert.NotContains(t, b.String(), "too low")
+
+	last := &found["queueing"].Ratios[0]
+	last.Value *= 0.99
+	b.Reset()
+	require.ErrorIs(t, guard(found, &b), command.ErrMissed)
+	assert.Contains(t, b.String(), "too low")
+
+	last.Name = "renamed"
+	require.ErrorIs(t, guard(found, io.Discard), command.ErrMissed, "a ratio that is not measured")
+}
+
+func TestRatiosNeedWhatIsInstalled(t *testing.T) {
+	g := guarded{Ratio: "x", Measured: 2, Margin: 2, Needs: "no-such-program"}
+	_, verdict, ok := g.judge(&report.Report{})
+	assert.True(t, ok)
+	assert.Contains(t, verdict, "not installed")
+	g.Needs = "go"
+	_, _, ok = g.judge(&report.Report{})
+	assert.False(t, ok)
+}
