@@ -78,6 +78,7 @@ var layers = []layer{
 
 	// Ways in.
 	{folder: "internal/access"},
+	{folder: "internal/access/accesstest"},
 	{folder: "web"},
 	{folder: "server", may: slices.Concat(pure, schema, []string{"controller", "internal/access", "proto/externalscaler", "web"})},
 

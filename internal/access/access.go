@@ -1,0 +1,268 @@
+package access
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+)
+
+// Access knows who asks and what they may, by a configuration and its files as they were read
+// last.
+type Access struct {
+	cluster *cluster
+	now     atomic.Pointer[state]
+}
+
+// state is what a configuration and its files say. It is never changed.
+type state struct {
+	config Config
+	files  *files
+}
+
+// New reads the files of a configuration. The client is that of the cluster whose API server
+// is asked; nil where none is.
+func New(c Config, client kubernetes.Interface) (*Access, error) {
+	a := &Access{}
+	if client != nil {
+		a.cluster = newCluster(client)
+	}
+	f, err := read(&c, &files{})
+	if err == nil {
+		err = a.asks(&c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.now.Store(&state{c, f})
+	return a, nil
+}
+
+// asks returns why there is nobody to ask.
+func (a *Access) asks(c *Config) error {
+	if c.Asks() && a.cluster == nil {
+		return errors.New("access: there is no API server to ask")
+	}
+	return nil
+}
+
+// Reload takes a configuration, and reads its files again. What cannot be read or is
+// mistaken leaves in place what counted before. Whether connections are encrypted cannot
+// change.
+func (a *Access) Reload(c Config) error {
+	was := a.now.Load()
+	if (c.TLS == nil) != (was.config.TLS == nil) {
+		return errors.New("access: tls cannot come or go while the process runs")
+	}
+	if err := a.asks(&c); err != nil {
+		return err
+	}
+	f, err := read(&c, was.files)
+	if err == nil || reflect.DeepEqual(c, was.config) {
+		a.now.Store(&state{c, f})
+	}
+	return err
+}
+
+// Encrypted tells whether connections are.
+func (a *Access) Encrypted() bool { return a.now.Load().config.TLS != nil }
+
+// Asked tells whether callers are asked who they are.
+func (a *Access) Asked() bool { return a.now.Load().config.Authentication != nil }
+
+// TLS is how connections for the given protocols are encrypted, nil = they are not. Each
+// connection has the certificates of its time. Sessions are not resumed: that would let a
+// client in whose authority is no longer trusted.
+func (a *Access) TLS(protocols ...string) *tls.Config {
+	if !a.Encrypted() {
+		return nil
+	}
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: protocols,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			s := a.now.Load()
+			c := &tls.Config{
+				MinVersion: tls.VersionTLS12, NextProtos: protocols, SessionTicketsDisabled: true,
+				Certificates: []tls.Certificate{*s.files.certificate},
+			}
+			switch {
+			case s.files.clients == nil:
+			case s.config.TLS.RequireClientCertificate:
+				c.ClientCAs, c.ClientAuth = s.files.clients, tls.RequireAndVerifyClientCert
+			default:
+				c.ClientCAs, c.ClientAuth = s.files.clients, tls.VerifyClientCertIfGiven
+			}
+			return c, nil
+		},
+	}
+}
+
+// Shown is what a caller shows.
+type Shown struct {
+	// Chains are those of the client's certificate that were verified.
+	Chains [][]*x509.Certificate
+	// Token is a bearer token; empty = none.
+	Token string
+}
+
+// Authenticate returns who shows something: [Anonymous] who shows nothing. The error is
+// [ErrUnauthenticated] for a token that is nobody's.
+func (a *Access) Authenticate(ctx context.Context, shown Shown) (User, error) {
+	s := a.now.Load()
+	c := s.config.Authentication
+	if c == nil {
+		return Anonymous(), nil
+	}
+	if c.ClientCertificates && len(shown.Chains) > 0 {
+		leaf := shown.Chains[0][0]
+		if time.Now().After(leaf.NotAfter) { // since the connection began
+			return User{}, fmt.Errorf("%w: the certificate has expired", ErrUnauthenticated)
+		}
+		return userOf(leaf)
+	}
+	if shown.Token == "" {
+		return Anonymous(), nil
+	}
+	if s.files.peers != nil && s.files.peers.isPeer(shown.Token, time.Now()) {
+		u := known(peerUser)
+		u.peer = true
+		return u, nil
+	}
+	if c.TokenFile != "" {
+		if u, ok := s.files.tokens.user(shown.Token); ok {
+			return u, nil
+		}
+	}
+	if c.TokenReview != nil {
+		u, err := a.cluster.user(ctx, c.TokenReview, shown.Token)
+		if err != nil {
+			return User{}, err
+		}
+		if u != nil {
+			return *u, nil
+		}
+	}
+	return User{}, fmt.Errorf("%w: the token is not known, or no longer", ErrUnauthenticated)
+}
+
+// Admit lets a user ask, in all namespaces or in some. The error is [ErrUnauthenticated] for
+// who has to say who they are first, [ErrDenied] for who may not ask in any namespace.
+func (a *Access) Admit(ctx context.Context, u User, q Question) (Scope, error) {
+	s := a.now.Load()
+	c := s.config.Authorization
+	switch {
+	case s.config.Authentication == nil, u.peer && slices.Contains(peerMethods(), q.Method), c == nil && u.Known() && !u.peer:
+		return Everywhere(), nil
+	case c != nil && !u.peer:
+		scope, err := a.authorize(ctx, c, &u, &q)
+		if err == nil || !errors.Is(err, ErrDenied) {
+			return scope, err
+		}
+	}
+	if !u.Known() {
+		return Scope{}, fmt.Errorf("%w: show a certificate or a bearer token", ErrUnauthenticated)
+	}
+	return Scope{}, fmt.Errorf("%w: %s may not ask for %s", ErrDenied, u.Name, q.name())
+}
+
+// peerMethods are what processes of an installation ask each other.
+func peerMethods() []string {
+	return []string{"ExternalScaler/IsActive", "ExternalScaler/GetMetrics", "ExternalScaler/StreamIsActive", "ExternalScaler/GetMetricSpec"}
+}
+
+func (q *Question) name() string {
+	if q.Method != "" {
+		return q.Method
+	}
+	return q.Path
+}
+
+// authorize asks the rules, and then the API server.
+func (a *Access) authorize(ctx context.Context, c *Authorization, u *User, q *Question) (Scope, error) {
+	var rules []Rule
+	for _, r := range c.Rules {
+		if !r.isFor(u) || !r.allows(q) {
+			continue
+		}
+		if len(r.Namespaces) == 0 || !q.Namespaced {
+			return Everywhere(), nil
+		}
+		rules = append(rules, r)
+	}
+	if c.SubjectAccessReview != nil {
+		all, err := a.cluster.may(ctx, c.SubjectAccessReview, u, q, "")
+		if err != nil {
+			return Scope{}, err
+		}
+		if all {
+			return Everywhere(), nil
+		}
+	}
+	if len(rules) == 0 && (c.SubjectAccessReview == nil || !q.Namespaced) {
+		return Scope{}, ErrDenied
+	}
+	return Scope{access: a, user: *u, question: *q}, nil
+}
+
+// Scope is where a user may ask what they ask: in some namespaces, or everywhere. The zero
+// value is nowhere.
+type Scope struct {
+	everywhere bool
+	access     *Access
+	user       User
+	question   Question
+}
+
+// Everywhere is the scope of all namespaces.
+func Everywhere() Scope { return Scope{everywhere: true} }
+
+// Everywhere tells whether it is all namespaces, those that there will be too.
+func (s Scope) Everywhere() bool { return s.everywhere }
+
+// Has tells whether a namespace is in the scope, by what counts now.
+func (s Scope) Has(ctx context.Context, namespace string) (bool, error) {
+	if s.everywhere {
+		return true, nil
+	}
+	if s.access == nil || namespace == "" {
+		return false, nil
+	}
+	c := s.access.now.Load().config.Authorization
+	if c == nil {
+		return false, nil
+	}
+	for _, r := range c.Rules {
+		if r.isFor(&s.user) && r.allows(&s.question) && (len(r.Namespaces) == 0 || slices.Contains(r.Namespaces, namespace)) {
+			return true, nil
+		}
+	}
+	if c.SubjectAccessReview == nil {
+		return false, nil
+	}
+	return s.access.cluster.may(ctx, c.SubjectAccessReview, &s.user, &s.question, namespace)
+}
+
+// Peer is how another process of this installation is asked: what it is encrypted by, nil =
+// not at all, and what is shown to it, empty = nothing.
+func (a *Access) Peer() (*tls.Config, func() string) {
+	if !a.Encrypted() {
+		return nil, func() string { return "" }
+	}
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		// The address of a process is in no certificate: what is checked is below.
+		InsecureSkipVerify: true, //nolint:gosec // VerifyConnection does
+		VerifyConnection: func(c tls.ConnectionState) error {
+			return a.now.Load().files.peers.verify(c.PeerCertificates)
+		},
+	}, func() string {
+		return a.now.Load().files.peers.token(time.Now())
+	}
+}

@@ -1,0 +1,80 @@
+package access
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// files is what stands in the files of a configuration. It is never changed.
+type files struct {
+	certificate *tls.Certificate // nil = nothing is encrypted
+	peers       *peers
+	clients     *x509.CertPool // nil = no certificates are asked for
+	tokens      tokens
+}
+
+// read reads the files that a configuration names. What cannot be read or understood stays as
+// it was, so that a mistake in one file does not let the certificate of another expire; the
+// error says what.
+func read(c *Config, was *files) (*files, error) {
+	now := *was
+	var errs []error
+	if t := c.TLS; t != nil {
+		errs = append(errs, now.readCertificate(t), now.readClients(t))
+	}
+	if a := c.Authentication; a != nil && a.TokenFile != "" {
+		errs = append(errs, now.readTokens(a.TokenFile))
+	}
+	return &now, errors.Join(errs...)
+}
+
+// readCertificate takes a certificate and its key only where they belong together: while
+// they are exchanged, one may be older than the other.
+func (f *files) readCertificate(t *TLS) error {
+	pair, err := tls.LoadX509KeyPair(t.CertificateFile, t.KeyFile)
+	if err != nil {
+		return fmt.Errorf("access: tls.certificateFile: %w", err)
+	}
+	if f.certificate != nil && f.certificate.Leaf.Equal(pair.Leaf) {
+		return nil
+	}
+	next, err := newPeers(&pair, f.peers)
+	if err != nil {
+		return fmt.Errorf("access: tls.keyFile: %w", err)
+	}
+	f.certificate, f.peers = &pair, next
+	return nil
+}
+
+func (f *files) readClients(t *TLS) error {
+	if t.ClientCAFile == "" {
+		f.clients = nil
+		return nil
+	}
+	text, err := os.ReadFile(t.ClientCAFile)
+	if err != nil {
+		return fmt.Errorf("access: tls.clientCaFile: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return fmt.Errorf("access: tls.clientCaFile: %s: no certificate in it", t.ClientCAFile)
+	}
+	f.clients = pool
+	return nil
+}
+
+func (f *files) readTokens(name string) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return fmt.Errorf("access: authentication.tokenFile: %w", err)
+	}
+	found, err := readTokens(text)
+	if err != nil {
+		return fmt.Errorf("access: authentication.tokenFile: %s: %w", name, err)
+	}
+	f.tokens = found
+	return nil
+}

@@ -1,0 +1,125 @@
+package access
+
+import (
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// peers are the processes of one installation. They have the same key, or certificates of the
+// same authority for the same name: by the one they show who they are, by the other they know
+// whom they ask.
+type peers struct {
+	key []byte
+	// name is what certificates of peers are made out to, roots those who vouch for it: whatever is in
+	// the file of the certificate, and the certificate itself.
+	name  string
+	roots *x509.CertPool
+	// former are those before the certificate was exchanged: not all processes do so at a time.
+	former *peers
+}
+
+// peerUser is what a process is called that asks on behalf of others.
+const peerUser = "system:poolwright:peer"
+
+const (
+	peerMark = "poolwright-peer."
+	// peerTime is how long a token of a peer counts, and how far its clock may be off.
+	peerTime = time.Minute
+)
+
+func newPeers(pair *tls.Certificate, former *peers) (*peers, error) {
+	secret, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	if err != nil {
+		return nil, err
+	}
+	key, err := hkdf.Key(sha256.New, secret, nil, "poolwright: one process of an installation asks another", sha256.Size)
+	if err != nil {
+		return nil, err
+	}
+	p := &peers{key: key, name: nameIn(pair.Leaf), roots: x509.NewCertPool(), former: former}
+	if former != nil {
+		before := *former
+		before.former = nil
+		p.former = &before
+	}
+	for _, der := range pair.Certificate {
+		c, err := x509.ParseCertificate(der)
+		if err != nil {
+			return nil, err
+		}
+		p.roots.AddCert(c)
+	}
+	return p, nil
+}
+
+// nameIn is the first name of a certificate.
+func nameIn(c *x509.Certificate) string {
+	switch {
+	case len(c.DNSNames) > 0:
+		return c.DNSNames[0]
+	case len(c.IPAddresses) > 0:
+		return c.IPAddresses[0].String()
+	}
+	return ""
+}
+
+// token is what a peer shows now.
+func (p *peers) token(now time.Time) string {
+	at := binary.BigEndian.AppendUint64(nil, uint64(now.Unix())) //nolint:gosec // after 1970
+	return peerMark + base64.RawURLEncoding.EncodeToString(append(at, p.sign(at)...))
+}
+
+func (p *peers) sign(at []byte) []byte {
+	mac := hmac.New(sha256.New, p.key)
+	mac.Write(at)
+	return mac.Sum(nil)
+}
+
+// isPeer tells whether a token is that of a peer.
+func (p *peers) isPeer(token string, now time.Time) bool {
+	text, ok := strings.CutPrefix(token, peerMark)
+	shown, err := base64.RawURLEncoding.DecodeString(text)
+	if !ok || err != nil || len(shown) != 8+sha256.Size {
+		return false
+	}
+	at, mac := shown[:8], shown[8:]
+	age := now.Sub(time.Unix(int64(binary.BigEndian.Uint64(at)), 0)) //nolint:gosec // what is too large is too old
+	if age.Abs() > peerTime {
+		return false
+	}
+	for ; p != nil; p = p.former {
+		if hmac.Equal(mac, p.sign(at)) {
+			return true
+		}
+	}
+	return false
+}
+
+// verify returns why a server is no peer.
+func (p *peers) verify(shown []*x509.Certificate) error {
+	if len(shown) == 0 {
+		return errors.New("access: it shows no certificate")
+	}
+	between := x509.NewCertPool()
+	for _, c := range shown[1:] {
+		between.AddCert(c)
+	}
+	var errs []error
+	for ; p != nil; p = p.former {
+		_, err := shown[0].Verify(x509.VerifyOptions{DNSName: p.name, Roots: p.roots, Intermediates: between})
+		if err == nil {
+			return nil
+		}
+		errs = append(errs, err)
+	}
+	return fmt.Errorf("access: it is no other process of this installation: %w", errors.Join(errs...))
+}
