@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"net"
 	"net/http"
@@ -51,6 +52,8 @@ type Config struct {
 	Registry *prometheus.Registry
 	// Limits are asked for at every call, so that they may change; nil = the defaults.
 	Limits func() Limits
+	// Log gets each call at debug level; nil = none does.
+	Log *slog.Logger
 }
 
 // Server is the gRPC and the HTTP side of services.
@@ -77,6 +80,7 @@ func New(c Config) (*Server, error) {
 	if err := registry.Register(metrics); err != nil {
 		return nil, fmt.Errorf("server: register metrics: %w", err)
 	}
+	calls := newCalls(c.Log)
 	limiter := newLimiter(limits, newLimitMetrics(registry))
 	recovered := recovery.WithRecoveryHandler(func(p any) error {
 		return status.Errorf(codes.Internal, "a bug: %v", p)
@@ -85,8 +89,8 @@ func New(c Config) (*Server, error) {
 	s.ending, s.endStreams = context.WithCancel(context.Background())
 	s.grpc = grpc.NewServer(
 		grpc.MaxRecvMsgSize(limits().MaxRequestBytes),
-		grpc.ChainUnaryInterceptor(metrics.UnaryServerInterceptor(), recovery.UnaryServerInterceptor(recovered), limiter.unary),
-		grpc.ChainStreamInterceptor(metrics.StreamServerInterceptor(), recovery.StreamServerInterceptor(recovered), limiter.stream, s.untilTheEnd),
+		grpc.ChainUnaryInterceptor(metrics.UnaryServerInterceptor(), calls.unary, recovery.UnaryServerInterceptor(recovered), limiter.unary),
+		grpc.ChainStreamInterceptor(metrics.StreamServerInterceptor(), calls.stream, recovery.StreamServerInterceptor(recovered), limiter.stream, s.untilTheEnd),
 	)
 	poolwrightv1.RegisterOptimizerServiceServer(s.grpc, services.Optimizer)
 	if services.Fleet != nil {
@@ -114,7 +118,7 @@ func New(c Config) (*Server, error) {
 		return nil, errors.Join(err, s.conn.Close())
 	}
 	s.http = &http.Server{
-		Handler:           handler,
+		Handler:           calls.handler(handler),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,

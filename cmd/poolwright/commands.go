@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -152,6 +153,8 @@ authorization, limits. Without it only addresses of this machine are listened on
 	c.Flags().DurationVar(&config.Simulation.Interval, "interval", 5*time.Second, "time between plans of a simulated fleet")
 	c.Flags().Float64Var(&config.Simulation.Speed, "speed", 120, "simulated seconds per second")
 	c.Flags().StringVar(&config.Ledger, "ledger", "", "file to keep decisions in, for replay; older files get .1, .2, … (default: none)")
+	c.Flags().StringVar(&config.Log.Format, "log-format", "", "text or json (default: text, and for people what a simulated fleet does)")
+	c.Flags().TextVar(&config.Log.Level, "log-level", slog.LevelInfo, "least level that is logged: debug, info, warn or error")
 	addEngine(c, &config.Engine)
 	return c
 }

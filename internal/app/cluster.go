@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -66,7 +65,7 @@ type clusterLoop struct {
 	log      *slog.Logger
 }
 
-func newClusterLoop(c ServeConfig, p *planner.Planner, people view, registry *prometheus.Registry, out io.Writer) (*clusterLoop, error) {
+func newClusterLoop(c ServeConfig, p *planner.Planner, people view, registry *prometheus.Registry, log *slog.Logger) (*clusterLoop, error) {
 	settings, err := newSettings(c.Cluster)
 	if err != nil {
 		return nil, err
@@ -94,7 +93,7 @@ func newClusterLoop(c ServeConfig, p *planner.Planner, people view, registry *pr
 	l := &clusterLoop{
 		settings: settings, planner: p, people: people, client: client, namespace: namespace,
 		watch: watch, catalog: catalog, actuator: actuator.New(actuator.Config{Client: client, Targets: catalog, FieldManager: declared.FieldManager}),
-		metrics: telemetry.New(registry, telemetry.Config{}), log: slog.New(slog.NewTextHandler(out, nil)),
+		metrics: telemetry.New(registry, telemetry.Config{}), log: log.With("fleet", namespace),
 	}
 	klog.SetSlogLogger(l.log)
 	if c.Ledger != "" {
@@ -148,7 +147,7 @@ func (l *clusterLoop) close() error {
 
 func (l *clusterLoop) listening(grpc, http net.Addr) {
 	l.address = reachable(grpc)
-	l.log.Info("listening", "grpc", grpc, "http", http)
+	l.log.Info("listening", "grpc", grpc.String(), "http", http.String())
 }
 
 // podIP is the variable of the environment with the address of the pod.
@@ -201,7 +200,7 @@ func (l *clusterLoop) begin(mandate *election.Mandate) (*term, error) {
 		l.last.mandate = mandate
 		return l.last, nil
 	}
-	t := &term{clusterLoop: l, mandate: mandate}
+	t := &term{clusterLoop: l, mandate: mandate, decisions: decisionLog{log: l.log}}
 	if err := t.observe(); err != nil {
 		return nil, err
 	}
@@ -264,12 +263,13 @@ func (l *clusterLoop) objects() map[telemetry.Variant]string {
 // term is the time of a leader, to whose controller it is observer and actuator.
 type term struct {
 	*clusterLoop
-	mandate  *election.Mandate
-	cycle    cycle
-	observed metrics.Config
-	observer *metrics.Observer
-	// decisions and measurements are what was logged of them in the last cycle.
-	decisions, measurements news
+	mandate   *election.Mandate
+	cycle     cycle
+	observed  metrics.Config
+	observer  *metrics.Observer
+	decisions decisionLog
+	// measurements are what was logged of them in the last cycle.
+	measurements news
 }
 
 // observe observes from now on as the configuration says.
@@ -308,7 +308,7 @@ func (t *term) run(ctx context.Context) {
 // decided logs a cycle and publishes it.
 func (t *term) decided(ctx context.Context, e *controller.Entry) ([]telemetry.Condition, map[telemetry.Variant]string) {
 	t.sequence = e.Sequence
-	t.report(e)
+	t.decisions.report(e)
 	t.publish(ctx, e)
 	return t.contested(), t.objects()
 }
@@ -322,33 +322,6 @@ func (t *term) publish(ctx context.Context, e *controller.Entry) {
 	if err := t.actuator.Publish(ctx, patches, append(events, t.actuator.Events(e)...)); err != nil {
 		t.log.Error("not all was published", "sequence", e.Sequence, "error", err)
 	}
-}
-
-// report logs a cycle: of what it would say in every cycle, such as what is recommended and
-// nobody does, only what the last one did not.
-func (t *term) report(e *controller.Entry) {
-	d := &e.Decision
-	t.log.Info("decided", "sequence", e.Sequence, "workloads", len(d.Plans), "changes", len(d.Changes), "dropped", len(e.Dropped), "pricePerHour", d.PricePerHour)
-	t.decisions.begin()
-	for _, c := range d.Changes {
-		if t.decisions.add(changed(&c)) {
-			t.log.Info("change", "sequence", e.Sequence, "workload", c.Workload, "variant", c.Variant, "from", c.From, "to", c.To, "goal", c.Goal, "reason", c.Reason)
-		}
-	}
-	for _, dropped := range e.Dropped {
-		c := dropped.Change
-		if t.decisions.add(changed(&c) + " dropped") {
-			t.log.Warn("change dropped", "sequence", e.Sequence, "workload", c.Workload, "variant", c.Variant, "from", c.From, "to", c.To, "reason", dropped.Reason)
-		}
-	}
-	if e.Failure != "" && t.decisions.add(e.Failure) {
-		t.log.Error("not all was done", "sequence", e.Sequence, "error", e.Failure)
-	}
-}
-
-// changed names a change without its reason, whose numbers differ from cycle to cycle.
-func changed(c *planner.Change) string {
-	return fmt.Sprintf("%s %s %d %d", c.Workload, c.Variant, c.From, c.To)
 }
 
 // queried is told how the queries of a cycle went.

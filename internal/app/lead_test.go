@@ -56,9 +56,10 @@ func TestLeaderBeginsWithTheConfigurationOfNow(t *testing.T) {
 // something that nobody does, or have no metrics.
 func TestWhatStaysSoIsLoggedOnce(t *testing.T) {
 	var out strings.Builder
+	log := slog.New(slog.NewTextHandler(&out, nil))
 	term := &term{clusterLoop: &clusterLoop{
-		metrics: telemetry.New(prometheus.NewRegistry(), telemetry.Config{}), log: slog.New(slog.NewTextHandler(&out, nil)),
-	}}
+		metrics: telemetry.New(prometheus.NewRegistry(), telemetry.Config{}), log: log,
+	}, decisions: decisionLog{log: log}}
 	cycle := func(to int, dropped bool, warnings ...string) string {
 		out.Reset()
 		e := &controller.Entry{Failure: "it is refused"}
@@ -68,7 +69,7 @@ func TestWhatStaysSoIsLoggedOnce(t *testing.T) {
 			e.Dropped = []controller.Drop{{Change: c, Reason: "for others"}}
 		}
 		term.queried(metrics.Report{Failures: []error{errors.New("no answer")}, Warnings: warnings})
-		term.report(e)
+		term.decisions.report(e)
 		var said []string
 		for line := range strings.Lines(out.String()) {
 			if _, message, _ := strings.Cut(line, "msg="); !strings.HasPrefix(message, "decided ") {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"runtime"
 	"time"
@@ -34,16 +33,21 @@ type ServeConfig struct {
 	Ledger string
 	// Server is a file that says who may reach the process; empty = who is on this machine.
 	Server string
+	Log    LogConfig
 }
 
 // Serve answers gRPC and REST and keeps planning a fleet until ctx ends: that of a
-// cluster, or a simulated one. It prints what the loop does.
+// cluster, or a simulated one. It logs what the loop does.
 func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err error) {
 	engine, err := lp.ByName(c.Engine)
 	if err != nil {
 		return &InputError{err}
 	}
-	reach, err := newReach(c.Server, slog.New(slog.NewTextHandler(out, nil)))
+	log, err := c.Log.logger(out)
+	if err != nil {
+		return err
+	}
+	reach, err := newReach(c.Server, log)
 	if err != nil {
 		return err
 	}
@@ -53,9 +57,9 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 	people := view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}}
 	var l loop
 	if c.Cluster != "" {
-		l, err = newClusterLoop(c, p, people, registry, out)
+		l, err = newClusterLoop(c, p, people, registry, log)
 	} else {
-		l, err = newSimulatedLoop(c, p, people, registry, in, out)
+		l, err = newSimulatedLoop(c, p, people, registry, in, out, log)
 	}
 	if err != nil {
 		return err
@@ -68,7 +72,7 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 			Simulation: server.NewSimulation(simulations(engine)),
 			Scaler:     server.NewScaler(l.scaler(people)),
 		},
-		Registry: registry, Limits: reach.limits,
+		Registry: registry, Limits: reach.limits, Log: log,
 	})
 	if err != nil {
 		return err

@@ -2,9 +2,9 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"time"
 
@@ -81,14 +81,15 @@ type simulatedLoop struct {
 	fleet     *simulation.Fluid
 	cycle     cycle
 	ledger    *ledger.Writer // nil where none is kept
-	out       io.Writer
-	urls      string
+	tell      teller
+	// grpc and http are listened on.
+	grpc, http net.Addr
 }
 
 // demoMorning is the time of the simulated day at which serve starts.
 const demoMorning = 8 * time.Hour
 
-func newSimulatedLoop(c ServeConfig, p *planner.Planner, people view, registry *prometheus.Registry, in io.Reader, out io.Writer) (*simulatedLoop, error) {
+func newSimulatedLoop(c ServeConfig, p *planner.Planner, people view, registry *prometheus.Registry, in io.Reader, out io.Writer, log *slog.Logger) (*simulatedLoop, error) {
 	if err := c.Simulation.validate(); err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func newSimulatedLoop(c ServeConfig, p *planner.Planner, people view, registry *
 	if err != nil {
 		return nil, err
 	}
-	l := &simulatedLoop{config: c.Simulation, objective: fleet.Objective, fleet: fluid, out: out}
+	l := &simulatedLoop{config: c.Simulation, objective: fleet.Objective, fleet: fluid, tell: newTeller(&c, out, log)}
 	config := controller.Config{
 		Planner: p, Catalog: fluid, Observer: fluid, Actuator: fluid, History: people.History, Pauses: people.Pauses,
 	}
@@ -118,9 +119,7 @@ func newSimulatedLoop(c ServeConfig, p *planner.Planner, people view, registry *
 		}
 		config.Ledger = l.ledger
 		if torn != "" {
-			if _, err := fmt.Fprintln(out, torn); err != nil {
-				return nil, err
-			}
+			log.Warn("the ledger was cut off", "where", torn)
 		}
 	}
 	l.cycle = newCycle(config, telemetry.New(registry, telemetry.Config{}), nil)
@@ -140,12 +139,15 @@ func (l *simulatedLoop) close() error {
 }
 
 func (l *simulatedLoop) listening(grpc, http net.Addr) {
-	l.urls = fmt.Sprintf("page     http://%[1]s/\nREST     http://%[1]s/v1/optimize, /v1/decisions (OpenAPI at http://%[1]s/openapi.json)\nmetrics  http://%[1]s/metrics\ngRPC     %[2]s",
-		http, grpc)
+	l.grpc, l.http = grpc, http
 }
 
 func (l *simulatedLoop) run(ctx context.Context) error {
-	if err := l.first(ctx); err != nil {
+	first, err := l.tick(ctx)
+	if err != nil {
+		return err
+	}
+	if err := l.tell.began(&first, l.grpc, l.http); err != nil {
 		return err
 	}
 	ticker := time.NewTicker(l.config.Interval)
@@ -161,9 +163,9 @@ func (l *simulatedLoop) run(ctx context.Context) error {
 		}
 		entry, err := l.tick(ctx)
 		if err != nil {
-			err = l.complain(err)
+			err = l.tell.failed(l.fleet.Now(), err)
 		} else {
-			err = l.report(&entry)
+			err = l.tell.decided(&entry)
 		}
 		if err != nil {
 			return err
@@ -173,48 +175,4 @@ func (l *simulatedLoop) run(ctx context.Context) error {
 
 func (l *simulatedLoop) tick(ctx context.Context) (controller.Entry, error) {
 	return l.cycle.run(ctx, l.fleet.Now(), l.config.Interval, l.objective)
-}
-
-// complain prints why a cycle failed; the next one starts afresh.
-func (l *simulatedLoop) complain(failure error) error {
-	_, err := fmt.Fprintf(l.out, "%s  %v\n", l.fleet.Now().Format("15:04"), failure)
-	return err
-}
-
-// first makes the first plan and prints it as a table.
-func (l *simulatedLoop) first(ctx context.Context) error {
-	entry, err := l.tick(ctx)
-	if err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(l.out, "Plan for %s of a simulated day:\n\n", l.fleet.Now().Format("15:04")); err != nil {
-		return err
-	}
-	if err := writeTable(l.out, message.Plan(&entry.Decision)); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(l.out, "\n%s\n\nPlanning again every %s; each time %.4g minutes of the simulated day have passed. Changes:\n",
-		l.urls, l.config.Interval, l.config.step().Minutes())
-	return err
-}
-
-// report prints what a cycle changes, a line each, and nothing without changes.
-func (l *simulatedLoop) report(e *controller.Entry) error {
-	if e.Failure != "" {
-		if err := l.complain(errors.New(e.Failure)); err != nil {
-			return err
-		}
-	}
-	if len(e.Decision.Changes) == 0 {
-		return nil
-	}
-	if _, err := fmt.Fprintf(l.out, "%s  %s\n", l.fleet.Now().Format("15:04"), summary(message.Plan(&e.Decision))); err != nil {
-		return err
-	}
-	for _, c := range e.Decision.Changes {
-		if _, err := fmt.Fprintf(l.out, "       %s %s: %d → %d\n", c.Workload, c.Variant, c.From, c.To); err != nil {
-			return err
-		}
-	}
-	return nil
 }
