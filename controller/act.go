@@ -23,6 +23,9 @@ func (c *Controller) act(ctx context.Context, now time.Time, planned *planner.Fl
 	}
 	valid, dropped := revalidate(planned, &fleet, c.paused(now, declared), changes)
 	var failures []error
+	if err := c.intend(valid); err != nil {
+		failures = append(failures, err)
+	}
 	failed := make(map[string]bool)
 	apply := func(batch []planner.Change) {
 		if len(batch) == 0 {
@@ -47,6 +50,14 @@ func (c *Controller) act(ctx context.Context, now time.Time, planned *planner.Fl
 	}
 	apply(removals)
 	return dropped, errors.Join(failures...)
+}
+
+// intend writes down what is about to be done. Where that fails it is done all the same.
+func (c *Controller) intend(changes []planner.Change) error {
+	if c.config.Ledger == nil || len(changes) == 0 {
+		return nil
+	}
+	return c.config.Ledger.Intend(c.sequence, changes)
 }
 
 func dropAll(changes []planner.Change, reason string) []Drop {

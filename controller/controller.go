@@ -84,7 +84,10 @@ func (c *Controller) Tick(ctx context.Context, now time.Time, stop func() bool) 
 		failures = append(failures, err)
 	}
 	now = now.UTC().Round(0) // what a ledger keeps of a time
-	entry := Entry{Snapshot: planner.Snapshot{Now: now, Fleet: fleet, Observations: observations, Paused: c.paused(now, declared)}}
+	entry := Entry{
+		Snapshot: planner.Snapshot{Now: now, Fleet: fleet, Observations: observations, Paused: c.paused(now, declared)},
+		Declared: len(declared),
+	}
 	decision, memory, err := c.config.Planner.Plan(entry.Snapshot, c.memory, stop)
 	if err != nil {
 		return Entry{}, fmt.Errorf("controller: plan: %w", err)

@@ -173,6 +173,8 @@ var errFull = errors.New("no space left")
 
 func (brokenLedger) Checkpoint(m planner.Memory) (planner.Memory, error) { return m, errFull }
 
+func (brokenLedger) Intend(uint64, []planner.Change) error { return errFull }
+
 func (brokenLedger) Append(controller.Entry) error { return errFull }
 
 func TestBrokenLedgerStopsNothing(t *testing.T) {
@@ -182,6 +184,6 @@ func TestBrokenLedgerStopsNothing(t *testing.T) {
 	})
 	entry, err := c.Tick(t.Context(), time.Unix(0, 0), nil)
 	require.ErrorIs(t, err, errFull)
-	assert.Equal(t, errFull.Error(), entry.Failure)
+	assert.Equal(t, errors.Join(errFull, errFull).Error(), entry.Failure, "of the checkpoint and of the intent")
 	assert.NotEmpty(t, w.applied)
 }

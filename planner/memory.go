@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/poolwright/poolwright/calibration"
@@ -90,5 +92,26 @@ func (c *cycle) remember() Memory {
 		change := &c.decision.Changes[k]
 		m.Workloads[change.Workload].variant(0, change.Variant).Asked = change.To
 	}
+	return m
+}
+
+// Begun returns the memory after changes that it knows nothing of, as what was found and asked
+// for: whoever made them ended before the cycle did.
+func (m Memory) Begun(changes []Change) Memory {
+	workloads := maps.Clone(m.Workloads)
+	for i := range changes {
+		change := &changes[i]
+		last := workloads[change.Workload]
+		if last == nil {
+			continue
+		}
+		next := *last
+		next.Variants = slices.Clone(last.Variants)
+		if v := next.variant(0, change.Variant); v != nil {
+			v.Seen, v.Asked = change.From, change.To
+		}
+		workloads[change.Workload] = &next
+	}
+	m.Workloads = workloads
 	return m
 }

@@ -13,13 +13,15 @@ import (
 	"github.com/poolwright/poolwright/planner"
 )
 
-// format is the version of the form of lines. Fields may be added within one.
-const format = 1
+// format is the version of the form of lines. Fields may be added within one. The first had no
+// intents.
+const format = 2
 
 // line is one line of a ledger: one of its kinds.
 type line struct {
 	Header     *header
 	Checkpoint *checkpoint
+	Intent     *intent
 	Entry      *entry
 }
 
@@ -45,6 +47,13 @@ type checkpoint struct {
 	Memory   planner.Checkpoint
 }
 
+// intent is what a cycle is about to carry out.
+type intent struct {
+	// Sequence is that of the entry to come.
+	Sequence uint64
+	Changes  []planner.Change
+}
+
 // entry is a [controller.Entry].
 type entry struct {
 	Sequence uint64
@@ -53,6 +62,7 @@ type entry struct {
 	Fleet        *fleetChange
 	Observations []planner.Observation
 	Paused       []planner.Pause
+	Declared     int
 	Decision     Summary
 	// Answers are those of the decision.
 	Answers []*optimizer.RobustSolution

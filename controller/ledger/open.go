@@ -7,59 +7,65 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
+
+	"github.com/poolwright/poolwright/planner"
 )
 
 // Found is what was found where a ledger is to be continued.
 type Found struct {
 	// Sequence is that of the last entry, 0 without one.
 	Sequence uint64
-	// Torn is the line whose writing was cut short, or nil. It has been cut off.
+	// Torn is the line whose writing was cut short, or nil. It will be cut off.
 	Torn *Damage
 }
 
 // Open continues a ledger, or begins one. Damaged lines stay, for replay to report, but for
-// the last where it has no end.
+// the last where it has no end. Nothing is written before the first checkpoint.
 func Open(c Config) (*Writer, Found, error) {
 	c, err := c.completed()
 	if err != nil {
 		return nil, Found{}, err
 	}
-	file, err := os.OpenFile(c.Path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
+	w := &Writer{config: c}
+	if _, err := os.Stat(filepath.Dir(c.Path)); err != nil {
 		return nil, Found{}, fmt.Errorf("ledger: %w", err)
 	}
-	w := &Writer{config: c, file: file}
-	found, err := w.resume()
-	if err != nil {
-		return nil, Found{}, errors.Join(fmt.Errorf("ledger: %w", err), file.Close())
-	}
-	return w, found, nil
-}
-
-// resume finds out where an earlier run ended.
-func (w *Writer) resume() (Found, error) {
-	outline, err := survey(w.file, w.config.Path)
-	if err != nil {
-		return Found{}, err
-	}
-	w.size, w.begun, w.last, w.sequence = outline.size, outline.begun, outline.last, outline.sequence
-	w.firstCheckpoint = outline.firstCheckpoint
-	if outline.torn != nil {
-		if err := w.file.Truncate(w.size); err != nil {
-			return Found{}, err
-		}
-	}
-	if err := errors.Join(w.file.Sync(), syncFolder(w.config.Path)); err != nil {
-		return Found{}, err
+	if err := w.resume(); err != nil {
+		return nil, Found{}, fmt.Errorf("ledger: %w", err)
 	}
 	for n := 1; w.sequence == 0 && n < w.config.Segments; n++ {
 		if w.sequence, err = lastSequence(w.segment(n)); err != nil {
-			return Found{}, err
+			return nil, Found{}, fmt.Errorf("ledger: %w", err)
 		}
 	}
-	return Found{Sequence: w.sequence, Torn: outline.torn}, nil
+	return w, Found{Sequence: w.sequence, Torn: w.torn}, nil
+}
+
+// resume finds out how far another writer came, unless that is known.
+func (w *Writer) resume() error {
+	file, err := os.Open(w.config.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		w.read, w.outline = nil, outline{sequence: w.sequence}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.look(file), file.Close())
+}
+
+func (w *Writer) look(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil || w.read != nil && os.SameFile(info, w.read) && info.Size() == w.read.Size() {
+		return err
+	}
+	sequence := w.sequence
+	if w.outline, err = survey(file, w.config.Path); err != nil {
+		return err
+	}
+	w.read, w.sequence = info, max(w.sequence, sequence)
+	return nil
 }
 
 // lastSequence is that of the last entry in a file, 0 without one.
@@ -77,11 +83,16 @@ func lastSequence(path string) (uint64, error) {
 
 // outline is what there is in a file.
 type outline struct {
-	// size is without a torn line; firstCheckpoint is the size up to the first one.
+	// size is without a torn line; firstCheckpoint is the size up to the first one, 0 before.
 	size, firstCheckpoint int64
-	begun, last           time.Time
-	sequence              uint64
-	torn                  *Damage
+	// checkpoint is where the last one begins; without a line, there is none.
+	checkpoint Position
+	// begun is the time of the first entry, and last that of the last.
+	begun, last time.Time
+	// sequence is that of the last entry, and paused what people held then.
+	sequence uint64
+	paused   []planner.Pause
+	torn     *Damage
 }
 
 // survey reads the outline of a file.
@@ -99,77 +110,35 @@ func survey(in io.Reader, file string) (outline, error) {
 			return o, err
 		}
 		o.size = lines.next.Offset
-		o.add(text)
+		o.add(text, at)
 	}
 }
 
 // add reads of a line what matters to the outline.
-func (o *outline) add(text []byte) {
+func (o *outline) add(text []byte, at Position) {
 	var l struct {
 		Checkpoint *struct{ Sequence uint64 }
 		Entry      *struct {
 			Sequence uint64
 			Now      time.Time
+			Paused   []planner.Pause
+			Declared int
 		}
 	}
 	if parse(text, &l) != nil {
 		return
 	}
 	if l.Checkpoint != nil {
-		o.sequence = max(o.sequence, l.Checkpoint.Sequence)
+		o.sequence, o.checkpoint = max(o.sequence, l.Checkpoint.Sequence), at
 		if o.firstCheckpoint == 0 {
 			o.firstCheckpoint = o.size
 		}
 	}
-	if l.Entry != nil {
-		o.sequence, o.last = max(o.sequence, l.Entry.Sequence), l.Entry.Now
+	if e := l.Entry; e != nil {
+		o.sequence, o.last = max(o.sequence, e.Sequence), e.Now
+		o.paused = e.Paused[min(max(0, e.Declared), len(e.Paused)):]
 		if o.begun.IsZero() {
 			o.begun = o.last
 		}
 	}
-}
-
-// segment is the name of the file that is n files older than the one being written.
-func (w *Writer) segment(n int) string {
-	if n == 0 {
-		return w.config.Path
-	}
-	return w.config.Path + "." + strconv.Itoa(n)
-}
-
-// replace begins a file with a text. Whatever fails, the writer goes on with the old one.
-func (w *Writer) replace(text []byte) error {
-	file, err := os.OpenFile(w.config.Path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	next := &Writer{config: w.config, file: file, sequence: w.sequence}
-	if err = next.write(text, true); err == nil {
-		err = w.shift()
-	}
-	if err != nil {
-		return errors.Join(err, file.Close())
-	}
-	old := w.file
-	*w = *next
-	return errors.Join(syncFolder(w.config.Path), old.Close())
-}
-
-// shift moves every file to the next older name, and the new one to that of the ledger.
-func (w *Writer) shift() error {
-	for n := w.config.Segments - 1; n > 0; n-- {
-		if err := os.Rename(w.segment(n-1), w.segment(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return os.Rename(w.config.Path+".new", w.config.Path)
-}
-
-// syncFolder makes the names of files beside one outlast a failure of the machine.
-func syncFolder(path string) error {
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }

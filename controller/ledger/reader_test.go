@@ -34,7 +34,7 @@ func TestWriteClearsWhatFailedBefore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.jsonl")
 	w, _, err := Open(Config{Path: path})
 	require.NoError(t, err)
-	require.NoError(t, w.write([]byte("whole\n"), false))
+	require.NoError(t, w.begin([]byte("whole\n"), false))
 	_, err = w.file.WriteAt([]byte("a long half of a line"), w.size)
 	require.NoError(t, err)
 	w.dirty = true

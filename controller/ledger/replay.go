@@ -107,8 +107,8 @@ func (r *Replayer) damage(at Position, reason string) {
 func (r *Replayer) line(at Position, l *line, visit func(Cycle) error) error {
 	switch {
 	case l.Header != nil:
-		if l.Header.Format != format {
-			return fmt.Errorf("ledger: %s: form %d of ledgers, by version %s; this program reads form %d",
+		if l.Header.Format > format {
+			return fmt.Errorf("ledger: %s: form %d of ledgers, by version %s; this program reads forms up to %d",
 				at, l.Header.Format, l.Header.Origin.Version, format)
 		}
 		r.ready = false
@@ -120,8 +120,9 @@ func (r *Replayer) line(at Position, l *line, visit func(Cycle) error) error {
 		r.ready, r.fleet = true, nil
 	case l.Entry != nil:
 		return r.entry(at, l.Entry, visit)
+	case l.Intent != nil: // the entry says what became of it
 	default:
-		r.damage(at, "it is neither header nor checkpoint nor entry")
+		r.damage(at, "it is neither header nor checkpoint nor intent nor entry")
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func altered(t *testing.T, text []byte, line int, from, to string) []byte {
 
 // A decision that differs is shown with what differs, and replay goes on.
 func TestDifferences(t *testing.T) {
-	text := written(t, 2, 4, 10) // header, checkpoint, 4 entries
+	text := withoutIntents(written(t, 2, 4, 10)) // header, checkpoint, 4 entries
 	digest := regexp.MustCompile(`"digest":"(\w+)"`).FindSubmatch(bytes.Split(text, []byte("\n"))[2])[1]
 	price := `"pricePerHour":6,"objective":6`
 	for name, test := range map[string]struct {
@@ -91,7 +91,7 @@ func TestDifferences(t *testing.T) {
 
 // What is whole but says what cannot be is damage or a difference, no failure.
 func TestImpossibleEntries(t *testing.T) {
-	text := written(t, 2, 4, 10)
+	text := withoutIntents(written(t, 2, 4, 10))
 	for name, test := range map[string]struct {
 		line             int
 		from, to, reason string
@@ -99,7 +99,7 @@ func TestImpossibleEntries(t *testing.T) {
 		"fleet unknown":    {3, `"fleet":{"whole":`, `"fleet":{"later":`, "it changes a fleet that is not known"},
 		"unknown workload": {4, `{"index":1,`, `{"index":2,`, "it changes workload 2 of 2"},
 		"negative":         {4, `{"index":1,`, `{"index":-1,`, "it changes workload -1 of 2"},
-		"another kind":     {4, `"entry":{`, `"footer":{`, "it is neither header nor checkpoint nor entry"},
+		"another kind":     {4, `"entry":{`, `"footer":{`, "it is neither header nor checkpoint nor intent nor entry"},
 		"another type":     {4, `"sequence":2`, `"sequence":"2"`, `exact: entry: sequence: "2" for a uint64`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,21 +120,21 @@ func TestImpossibleEntries(t *testing.T) {
 
 func TestReadEnds(t *testing.T) {
 	r := ledger.NewReplayer(planner.New(lp.Simplex()))
-	later := sealed(`"header":{"format":2,"origin":{"version":"v9"}}}`)
+	later := sealed(`"header":{"format":3,"origin":{"version":"v9"}}}`)
 	require.EqualError(t, r.Read(bytes.NewReader(later), "later.jsonl", nil),
-		"ledger: later.jsonl, line 1 (byte 0): form 2 of ledgers, by version v9; this program reads form 1")
+		"ledger: later.jsonl, line 1 (byte 0): form 3 of ledgers, by version v9; this program reads forms up to 2")
 
 	failure := errors.New("enough")
 	require.ErrorIs(t, r.Read(iotest.ErrReader(failure), "broken.jsonl", nil), failure)
 
-	text := written(t, 2, 1, 10)
+	text := withoutIntents(written(t, 2, 1, 10))
 	text = altered(t, text, 3, `"digest":"`, `"digest":"0`)
 	require.ErrorIs(t, r.Read(bytes.NewReader(text), "ledger.jsonl", func(ledger.Cycle) error { return failure }), failure)
 }
 
 // Files are put in order by the first sequence number in each.
 func TestFirstSequence(t *testing.T) {
-	text := written(t, 2, 2, 1)
+	text := withoutIntents(written(t, 2, 2, 1))
 	lines := bytes.SplitAfter(text, []byte("\n")) // header, checkpoint, entry, checkpoint, entry
 	for want, part := range map[uint64][][]byte{0: lines, 1: lines[2:], 2: lines[4:]} {
 		got, ok, err := ledger.FirstSequence(bytes.NewReader(bytes.Join(part, nil)))

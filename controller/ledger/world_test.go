@@ -184,6 +184,17 @@ func written(t *testing.T, workloads, cycles, every int) []byte {
 	return text
 }
 
+// withoutIntents is a ledger without the lines that replay passes over.
+func withoutIntents(text []byte) []byte {
+	var rest [][]byte
+	for line := range bytes.Lines(text) {
+		if !bytes.Contains(line[:min(30, len(line))], []byte(`"intent":`)) {
+			rest = append(rest, line)
+		}
+	}
+	return bytes.Join(rest, nil)
+}
+
 // replay replays texts one after the other.
 func replay(t *testing.T, texts ...[]byte) (ledger.Report, []ledger.Cycle) {
 	t.Helper()

@@ -70,25 +70,24 @@ func (c Config) completed() (Config, error) {
 	return c, nil
 }
 
-// Writer appends to a ledger. It is for one goroutine, and for the only process that writes
-// the file.
+// Writer appends to a ledger. It is for one goroutine. Several processes may have writers of
+// a ledger, of which one writes at a time: whoever begins to write puts a copy of the file in
+// its place, so that nothing that an earlier one may still write is in it.
 type Writer struct {
 	config Config
-	file   *os.File
-	// size is that of what was written whole; more may be in the file when dirty.
-	size  int64
+	// file is what this writer writes; nil = nothing yet.
+	file *os.File
+	// outline is of what was written whole; more may be in the file when dirty.
+	outline
 	dirty bool
-	// started: this run has written its header and a checkpoint. firstCheckpoint is the
-	// size of the file after its first one, 0 before.
-	started         bool
-	firstCheckpoint int64
-	// begun is the time of the first entry of the file, and last that of the last.
-	begun, last time.Time
-	// sequence is that of the last entry, written or not, and fleet what it had; nil = a
-	// checkpoint followed. entries were written since the last checkpoint.
-	sequence uint64
-	fleet    *planner.Fleet
-	entries  int
+	// read is the file that the outline is of, before this writer has one.
+	read os.FileInfo
+	// started: this run has written its header and a checkpoint.
+	started bool
+	// fleet is what the last entry had; nil = a checkpoint followed. entries were written since
+	// the last checkpoint.
+	fleet   *planner.Fleet
+	entries int
 }
 
 // Writer is what a controller writes to.
@@ -98,6 +97,9 @@ var _ controller.Ledger = (*Writer)(nil)
 // at the beginning of a file, and after a failure. The memory that it returns then is the
 // one that was written, so that whoever replays from here has the same.
 func (w *Writer) Checkpoint(m planner.Memory) (planner.Memory, error) {
+	if err := w.follow(); err != nil {
+		return m, fmt.Errorf("ledger: checkpoint: %w", err)
+	}
 	full := w.full()
 	if w.started && !full && w.entries < w.config.CheckpointEntries {
 		return m, nil
@@ -117,8 +119,8 @@ func (w *Writer) Checkpoint(m planner.Memory) (planner.Memory, error) {
 		}
 		text = append(head, text...)
 	}
-	if full {
-		err = w.replace(text)
+	if full || w.file == nil {
+		err = w.begin(text, full)
 	} else {
 		err = w.write(text, true)
 	}
@@ -146,6 +148,7 @@ func (w *Writer) full() bool {
 // next one.
 func (w *Writer) Append(e controller.Entry) error {
 	if e.Sequence <= w.sequence {
+		w.started = false
 		return fmt.Errorf("ledger: entry %d after entry %d", e.Sequence, w.sequence)
 	}
 	w.sequence = e.Sequence
@@ -153,12 +156,8 @@ func (w *Writer) Append(e controller.Entry) error {
 		return fmt.Errorf("ledger: entry %d without the checkpoint that is due", e.Sequence)
 	}
 	recorded, err := record(&e, w.fleet)
-	var text []byte
 	if err == nil {
-		text, err = line{Entry: recorded}.format()
-	}
-	if err == nil {
-		err = w.write(text, w.config.Sync == Always)
+		err = w.add(line{Entry: recorded})
 	}
 	if err != nil {
 		w.started = false // nothing that follows can be replayed without a checkpoint
@@ -172,12 +171,37 @@ func (w *Writer) Append(e controller.Entry) error {
 	return nil
 }
 
+// Intend writes down what is about to be carried out. Where the process ends before the entry
+// of the cycle is written, [Writer.Recall] knows of it.
+func (w *Writer) Intend(sequence uint64, changes []planner.Change) error {
+	if !w.started {
+		return nil // the checkpoint that is due has failed, which was said
+	}
+	if err := w.add(line{Intent: &intent{Sequence: sequence, Changes: changes}}); err != nil {
+		w.started = false
+		return fmt.Errorf("ledger: intent %d: %w", sequence, err)
+	}
+	return nil
+}
+
+// add appends a line to the file, while that is the ledger's.
+func (w *Writer) add(l line) error {
+	if !w.owns() {
+		return errTakenOver
+	}
+	text, err := l.format()
+	if err != nil {
+		return err
+	}
+	return w.write(text, w.config.Sync == Always)
+}
+
 // record is what the ledger has of an entry.
 func record(e *controller.Entry, before *planner.Fleet) (*entry, error) {
 	sum, err := digest(&e.Decision)
 	recorded := &entry{
 		Sequence: e.Sequence, Now: e.Snapshot.Now, Fleet: changeOf(before, &e.Snapshot.Fleet),
-		Observations: e.Snapshot.Observations, Paused: e.Snapshot.Paused,
+		Observations: e.Snapshot.Observations, Paused: e.Snapshot.Paused, Declared: e.Declared,
 		Decision: Summarize(&e.Decision), Answers: e.Decision.Answers, Digest: sum,
 		Failure: strings.ToValidUTF8(e.Failure, "?"),
 	}
@@ -210,4 +234,9 @@ func (w *Writer) write(text []byte, sync bool) error {
 }
 
 // Close ends writing.
-func (w *Writer) Close() error { return errors.Join(w.file.Sync(), w.file.Close()) }
+func (w *Writer) Close() error {
+	if w.file == nil {
+		return nil
+	}
+	return errors.Join(w.file.Sync(), w.file.Close())
+}

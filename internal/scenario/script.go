@@ -67,6 +67,9 @@ func (l *ledger) Checkpoint(m planner.Memory) (planner.Memory, error) {
 	return m, nil
 }
 
+// Intend implements [controller.Ledger].
+func (*ledger) Intend(uint64, []planner.Change) error { return nil }
+
 // Append implements [controller.Ledger].
 func (l *ledger) Append(e controller.Entry) error {
 	l.last = e

@@ -296,6 +296,8 @@ func (s slow) Checkpoint(m planner.Memory) (planner.Memory, error) {
 	return m, nil
 }
 
+func (s slow) Intend(uint64, []planner.Change) error { return nil }
+
 func (s slow) Append(controller.Entry) error {
 	time.Sleep(16 * time.Second)
 	return nil

@@ -96,6 +96,12 @@ func (t timedLedger) Checkpoint(m planner.Memory) (planner.Memory, error) {
 	return t.Ledger.Checkpoint(m)
 }
 
+// Intend implements [controller.Ledger].
+func (t timedLedger) Intend(sequence uint64, changes []planner.Change) error {
+	defer t.loop.spend(record, time.Now())
+	return t.Ledger.Intend(sequence, changes)
+}
+
 // Append implements [controller.Ledger].
 func (t timedLedger) Append(e controller.Entry) error {
 	defer t.loop.spend(record, time.Now())

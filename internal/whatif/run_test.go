@@ -112,6 +112,8 @@ type ledger struct{ entries int }
 
 func (*ledger) Checkpoint(m planner.Memory) (planner.Memory, error) { return m, nil }
 
+func (*ledger) Intend(uint64, []planner.Change) error { return nil }
+
 func (l *ledger) Append(controller.Entry) error {
 	l.entries++
 	return nil
