@@ -10,7 +10,8 @@ import (
 
 // Start is replicas that began to start in the same cycle.
 type Start struct {
-	// At is the time of that cycle; zero = they were starting when the workload was first seen.
+	// At is the time of that cycle; zero = they were starting when the workload was first seen, or
+	// seen again after a gap.
 	At       time.Time
 	Replicas int
 }
@@ -33,7 +34,7 @@ func (c *cycle) starts(i, j int) []Start {
 	}
 	if known < starting {
 		now := c.snapshot.Now.UTC().Round(0)
-		if last.At.IsZero() {
+		if c.gap(last) {
 			now = time.Time{}
 		}
 		return append(starts, Start{At: now, Replicas: starting - known})

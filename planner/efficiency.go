@@ -52,7 +52,7 @@ func (c *cycle) observeEfficiency(i int) {
 	now.Queued = done > 0 && s.waiting > queued.Seconds()*done
 	steady := c.snapshot.Now.Sub(now.Since) >= max(s.window, elapsed)
 	switch {
-	case now.Queued && last.Queued && steady && should > 0:
+	case now.Queued && last.Queued && steady && should > 0 && !c.gap(next):
 		now.Share = (now.Share + min(1, max(leastShare, done/should))) / 2
 		c.step(w.QualifiedName(), fmt.Sprintf("%.4g requests/s at saturation", should), fmt.Sprintf("%.4g requests/s", now.Share*should),
 			fmt.Sprintf("%.4g requests/s completed while %.4g wait", done, s.waiting))

@@ -418,12 +418,58 @@ func idleAfter(t *testing.T, jump func(l *loop)) int {
 func TestWindowsAreObservedAnewAfterAGap(t *testing.T) {
 	window := int(policy.DefaultNative().Window(0) / planner.DefaultCycle)
 	assert.Equal(t, window, idleAfter(t, func(l *loop) { l.now = l.now.Add(3 * time.Hour) }))
+	assert.Equal(t, window, idleAfter(t, func(l *loop) { l.now = l.now.Add(2 * time.Minute) }), "shorter than the window")
+	const missed = 4
+	assert.Equal(t, window-missed, idleAfter(t, func(l *loop) { l.now = l.now.Add(missed * planner.DefaultCycle) }), "another process takes over")
 	assert.Equal(t, window, idleAfter(t, func(l *loop) {
 		now := l.now
 		l.now = l.now.Add(24 * time.Hour)
 		l.cycle(chat(planner.Observation{ArrivalRate: rate(20)}))
 		l.now = now
 	}), "a clock that was wrong for one cycle")
+}
+
+// Who has changed replicas while nobody looked is not known: it may have been a loop that ended
+// before it could write that down.
+func TestNobodyIsBlamedForAGap(t *testing.T) {
+	for missed, condition := range map[int]planner.ConditionType{4: planner.ExternalChange, 5: ""} {
+		l := newLoop(t, twoPools(0, declared("chat-a100", 1, 4)))
+		l.cycle(chat(planner.Observation{ArrivalRate: rate(20)}))
+		l.cycle(chat(planner.Observation{ArrivalRate: rate(20)}))
+		l.now = l.now.Add(time.Duration(missed) * planner.DefaultCycle)
+		l.variant("prod/chat", "chat-a100").CurrentReplicas = 9
+		d := l.cycle(chat(planner.Observation{ArrivalRate: rate(20)}))
+		var conditions []planner.ConditionType
+		for _, c := range d.Plans[0].Conditions {
+			conditions = append(conditions, c.Type)
+		}
+		if condition == "" {
+			assert.Empty(t, conditions)
+		} else {
+			assert.Equal(t, []planner.ConditionType{condition}, conditions)
+		}
+	}
+}
+
+// Policies of other autoscalers take nothing away after a gap, before their windows have passed.
+func TestOtherPoliciesObserveAnewAfterAGap(t *testing.T) {
+	window := int(5 * time.Minute / planner.DefaultCycle)
+	for _, name := range []string{"hpa", "hpa with behavior", "kthena"} {
+		l := newLoop(t, twoPools(0, declared("chat-a100", 1, 4)))
+		l.fleet.Control.Policy = policies()[name]
+		for range 40 {
+			l.cycle(chat(planner.Observation{ArrivalRate: rate(20)}))
+		}
+		l.now = l.now.Add(time.Hour)
+		first := -1
+		for k := range 100 {
+			if d := l.cycle(chat(planner.Observation{ArrivalRate: rate(4)})); len(d.Changes) > 0 {
+				first = k
+				break
+			}
+		}
+		assert.GreaterOrEqual(t, first, window, name)
+	}
 }
 
 // What was predicted of a workload that was held is nothing.

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -64,6 +65,18 @@ type VariantMemory struct {
 	HPA     *hpa.History
 	Kthena  *kthena.History
 	Knative *knative.History
+}
+
+// mostMissed is how many cycles in a row may fail, or fall between two processes, with all
+// that is remembered still as good as if they had not.
+const mostMissed = 4
+
+// gap tells whether nobody looked at a workload for longer than that, or a clock was set back.
+// What lies in between is not known then: windows of policies are to be observed anew, nobody
+// knows who has changed replicas, or since when some start. What tells its own age is worth as
+// much as that is worth: forecasts, lengths of requests and profiles go on where they were.
+func (c *cycle) gap(last *WorkloadMemory) bool {
+	return c.snapshot.Now.Sub(last.At).Abs() > (1+mostMissed)*cmp.Or(c.fleet.Control.Cycle, DefaultCycle)
 }
 
 // remember is the memory for the next cycle.

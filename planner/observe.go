@@ -129,7 +129,7 @@ func (m Measurement) usable() bool { return m.State == Fresh || m.State == Incom
 func (c *cycle) holdUnknown(i int, unknownLengths string) {
 	w, s, next := &c.fleet.Workloads[i], &c.seen[i], c.next[i]
 	name := w.QualifiedName()
-	switch pause, change := c.pauses[name], w.changedBySomebodyElse(next); {
+	switch pause, change := c.pauses[name], c.changedBySomebodyElse(i); {
 	case pause != nil:
 		s.kept = true
 		c.hold(i, Paused, pause.Reason)
@@ -160,8 +160,12 @@ func (c *cycle) condition(i int, t ConditionType, message string) {
 }
 
 // changedBySomebodyElse says which variant's replicas are neither what they were nor
-// what was asked for, if any.
-func (w *Workload) changedBySomebodyElse(last *WorkloadMemory) string {
+// what was asked for, if any. After a gap that may have been anybody.
+func (c *cycle) changedBySomebodyElse(i int) string {
+	w, last := &c.fleet.Workloads[i], c.next[i]
+	if c.gap(last) {
+		return ""
+	}
 	for j := range w.Variants {
 		v := &w.Variants[j]
 		m := last.variant(j, v.Name)

@@ -108,7 +108,7 @@ func (c *cycle) permitWorkload(i int, wanted [][]int) permitted {
 	}
 	var p permitted
 	if chosen := c.policy(w); chosen.Native != nil {
-		p.variants, p.total, next.Policy = chosen.Native.Permit(c.watched(next, chosen.Native.Window(pw.Comeback)), c.snapshot.Now, &pw)
+		p.variants, p.total, next.Policy = chosen.Native.Permit(c.watched(next), c.snapshot.Now, &pw)
 	} else {
 		p.variants, p.most = c.permitEach(i, chosen, &pw)
 		p.total, next.Policy = c.permitZero(w, next, &pw)
@@ -130,7 +130,7 @@ func (c *cycle) permitZero(w *Workload, next *WorkloadMemory, pw *policy.Workloa
 		return policy.Permission{}, policy.History{}
 	}
 	grace := policy.Native{ZeroGrace: w.ZeroGrace}
-	_, total, history := grace.Permit(c.watched(next, 0), c.snapshot.Now, pw)
+	_, total, history := grace.Permit(c.watched(next), c.snapshot.Now, pw)
 	return total, history
 }
 
@@ -159,17 +159,13 @@ func (c *cycle) comeback(i int) time.Duration {
 	return longest + c.seen[i].window + 2*cmp.Or(c.fleet.Control.Cycle, DefaultCycle)
 }
 
-// mostMissed is how many cycles in a row may fail with a window still observed whole.
-const mostMissed = 4
-
-// watched is what the native policy remembers. After a time without decisions, and after
-// a clock was set back, nobody knows what was wanted meanwhile.
-func (c *cycle) watched(next *WorkloadMemory, window time.Duration) policy.History {
-	longest := max(window, (1+mostMissed)*cmp.Or(c.fleet.Control.Cycle, DefaultCycle))
-	if c.snapshot.Now.Sub(next.At).Abs() <= longest {
-		return next.Policy
+// watched is what the native policy remembers. After a gap nobody knows what was wanted
+// meanwhile.
+func (c *cycle) watched(next *WorkloadMemory) policy.History {
+	if c.gap(next) {
+		return next.Policy.Resume(c.snapshot.Now)
 	}
-	return next.Policy.Resume(c.snapshot.Now)
+	return next.Policy
 }
 
 // permitEach asks a policy that looks at every variant by itself: what it permits towards what
@@ -185,6 +181,9 @@ func (c *cycle) permitEach(i int, chosen Policy, w *policy.Workload) (permission
 			*m = *last
 		}
 		m.Name = v.Name
+		if c.gap(next) {
+			chosen.resume(m, c.snapshot.Now, v.Current)
+		}
 		chosen.scaled(m, next.At, v.Current)
 		if served := c.sizes[i][j].Served; served > 0 {
 			alone := math.Ceil(float64(c.fleet.Workloads[i].ArrivalRate / served))

@@ -202,6 +202,23 @@ func (p Policy) scaled(m *VariantMemory, at time.Time, current int) {
 	}
 }
 
+// resume makes the policy remember, after a time in which nobody looked, that as many replicas
+// as there are may have been wanted in it: as its autoscaler does of what it sees for the first
+// time, so that windows are to be observed anew. Changes that were made still limit others.
+func (p Policy) resume(m *VariantMemory, now time.Time, current int) {
+	switch {
+	case p.HPA != nil && m.HPA != nil:
+		h := *m.HPA
+		h.Recommendations = nil
+		m.HPA = &h
+	case p.Kthena != nil && m.Kthena != nil:
+		h := *m.Kthena
+		h.Largest = h.Largest.Clone()
+		h.Largest.Add(now, current)
+		m.Kthena = &h
+	}
+}
+
 // forgetOthers drops what other policies than p remember of a variant.
 func (p Policy) forgetOthers(m *VariantMemory) {
 	if p.HPA == nil {

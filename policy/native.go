@@ -127,7 +127,10 @@ const (
 // anew from now on. What lies in the future, as a clock was set back, counts as of now.
 func (h History) Resume(now time.Time) History {
 	now = now.UTC().Round(0)
-	next := History{Since: now, Arrival: now, Variants: slices.Clone(h.Variants)}
+	next := History{Since: now, Arrival: now, Overload: h.Overload, Variants: slices.Clone(h.Variants)}
+	if next.Overload.After(now) {
+		next.Overload = now
+	}
 	for j := range next.Variants {
 		v := &next.Variants[j]
 		v.Wanted = nil

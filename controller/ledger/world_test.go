@@ -35,7 +35,7 @@ func fleet(workloads int) planner.Fleet {
 			{Name: "h100", Accelerator: "H100", PricePerHour: 4, Capacity: optimizer.Bound{Limited: true, Value: 3 * workloads}},
 			{Name: "a100", Accelerator: "A100", PricePerHour: 2, Capacity: optimizer.Bound{Limited: true, Value: 3 * workloads}},
 		},
-		Objective: planner.Objective{RelativeGap: 0.01},
+		Objective: planner.Objective{RelativeGap: 0.01}, Control: planner.Control{Cycle: 5 * time.Minute},
 	}
 	variant := func(pool int, capacity float64) planner.Variant {
 		return planner.Variant{
