@@ -80,7 +80,7 @@ func (c *Controller) Tick(ctx context.Context, now time.Time, stop func() bool) 
 	if err != nil || observations == nil {
 		observations = []planner.Observation{}
 	}
-	if err := c.checkpoint(); err != nil {
+	if err := c.Checkpoint(); err != nil {
 		failures = append(failures, err)
 	}
 	now = now.UTC().Round(0) // what a ledger keeps of a time
@@ -103,7 +103,8 @@ func (c *Controller) Tick(ctx context.Context, now time.Time, stop func() bool) 
 	return entry, c.record(entry)
 }
 
-func (c *Controller) checkpoint() error {
+// Checkpoint has the ledger write down, where that is due, what the controller remembers.
+func (c *Controller) Checkpoint() error {
 	if c.config.Ledger == nil {
 		return nil
 	}

@@ -34,6 +34,16 @@ func (p *Pauses) Resume(workload string) (planner.Pause, bool) {
 	return pause, ok
 }
 
+// Replace puts others in the place of all pauses.
+func (p *Pauses) Replace(pauses []planner.Pause) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.byWorkload = make(map[string]planner.Pause, len(pauses))
+	for _, pause := range pauses {
+		p.byWorkload[pause.Workload] = pause
+	}
+}
+
 // At returns the pauses that hold at a time, by workload, and forgets those that have
 // ended by then.
 func (p *Pauses) At(now time.Time) []planner.Pause {

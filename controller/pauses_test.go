@@ -33,6 +33,15 @@ func TestPauses(t *testing.T) {
 }
 
 // A paused workload keeps its replicas until it is resumed, or until its pause ends.
+func TestReplacePauses(t *testing.T) {
+	var p controller.Pauses
+	p.Pause(planner.Pause{Workload: "a"})
+	p.Replace([]planner.Pause{{Workload: "b", Reason: "incident 12"}})
+	assert.Equal(t, []planner.Pause{{Workload: "b", Reason: "incident 12"}}, p.At(time.Unix(0, 0)))
+	p.Replace(nil)
+	assert.Empty(t, p.At(time.Unix(0, 0)))
+}
+
 func TestTickHoldsPausedWorkloads(t *testing.T) {
 	w := &world{fleet: moving(), observations: fresh(15)}
 	pauses := &controller.Pauses{}

@@ -138,7 +138,7 @@ func (f *Fleet) WatchDecisions(m *poolwrightv1.WatchDecisionsRequest, stream grp
 	selected := filter{workload: m.GetWorkload(), changesOnly: m.GetChangesOnly(), view: m.GetView()}
 	for {
 		if err := f.loop.Wait(stream.Context(), after); err != nil {
-			return status.FromContextError(err).Err()
+			return ended(stream.Context())
 		}
 		e, _ := f.loop.After(after)
 		if e.Sequence > after+1 {
@@ -166,7 +166,7 @@ func (f *Fleet) WatchDecisions(m *poolwrightv1.WatchDecisionsRequest, stream grp
 // to watch.
 func (f *Fleet) watchStart(ctx context.Context, m *poolwrightv1.WatchDecisionsRequest) (uint64, error) {
 	if err := f.loop.Wait(ctx, 0); err != nil {
-		return 0, status.FromContextError(err).Err()
+		return 0, ended(ctx)
 	}
 	newest, err := f.newest()
 	if err != nil {

@@ -11,8 +11,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/health"
-	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
@@ -20,7 +18,7 @@ import (
 )
 
 // newHandler serves REST, health, the OpenAPI document, metrics and the pages.
-func (s *Server) newHandler(services Services, registry *prometheus.Registry, limiter *limiter) (http.Handler, error) {
+func (s *Server) newHandler(services Services, registry *prometheus.Registry, limiter *limiter, live func() error) (http.Handler, error) {
 	gateway := runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, jsonMarshaler),
 		runtime.WithMarshalerOption("application/json", jsonMarshaler),
@@ -60,8 +58,8 @@ func (s *Server) newHandler(services Services, registry *prometheus.Registry, li
 	}
 	mux.Handle("GET /openapi.json", fixed("application/json", poolwrightv1.OpenAPI))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	mux.Handle("GET /healthz", fixed("text/plain; charset=utf-8", []byte("ok\n")))
-	mux.Handle("GET /readyz", ready(s.health))
+	mux.Handle("GET /healthz", healthy(live))
+	mux.Handle("GET /readyz", healthy(s.readiness))
 	for pattern, h := range readers(gateway) {
 		mux.Handle(pattern, recovered(limiter.handler(h, refuse)))
 	}
@@ -122,17 +120,5 @@ func fixed(contentType string, content []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
 		_, _ = w.Write(content) // the client is gone when this fails
-	})
-}
-
-// ready answers as the gRPC health service does.
-func ready(h *health.Server) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer, err := h.Check(r.Context(), &healthv1.HealthCheckRequest{})
-		if err != nil || answer.GetStatus() != healthv1.HealthCheckResponse_SERVING {
-			http.Error(w, "not ready", http.StatusServiceUnavailable)
-			return
-		}
-		fixed("text/plain; charset=utf-8", []byte("ok\n")).ServeHTTP(w, r)
 	})
 }

@@ -9,7 +9,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/poolwright/poolwright/controller"
@@ -32,9 +31,8 @@ type ScalerConfig struct {
 	// TTL is how old the last decision may be, by the time of its snapshot; 0 = eight cycles of
 	// its loop, below 0 = any age, for a loop whose clock is not the system's.
 	TTL time.Duration
-	// Leader returns who is asked in place of this process, nil where this one decides;
-	// nil = this one always does.
-	Leader func() externalscaler.ExternalScalerClient
+	// Leader is who is asked in place of this process; nil = this one always decides.
+	Leader Leader
 }
 
 // scalerCycles without a decision are taken for an outage.
@@ -104,12 +102,12 @@ func answer[T any](ctx context.Context, s *Scaler, ref *externalscaler.ScaledObj
 	if err != nil {
 		return nil, invalid(err)
 	}
-	ctx, leader, err := s.leader(ctx)
+	ctx, leader, err := s.config.Leader.ask(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case leader != nil:
-		return ask(ctx, leader)
+		return ask(ctx, externalscaler.NewExternalScalerClient(leader))
 	}
 	r, err := s.recommendation(scaled)
 	if err != nil {
@@ -126,17 +124,23 @@ func (s *Scaler) StreamIsActive(ref *externalscaler.ScaledObjectRef, stream grpc
 	if err != nil {
 		return invalid(err)
 	}
-	ctx, leader, err := s.leader(stream.Context())
+	ctx, leader, err := s.config.Leader.ask(stream.Context())
 	switch {
 	case err != nil:
 		return err
 	case leader != nil:
-		return relay(ctx, leader, ref, stream)
+		from, err := externalscaler.NewExternalScalerClient(leader).StreamIsActive(ctx, ref)
+		if err != nil {
+			return err
+		}
+		return relay(from, stream)
 	}
+	ctx, end := s.config.Leader.term(ctx)
+	defer end()
 	was := false
 	for sequence := uint64(0); ; {
 		if err := s.config.Decisions.Wait(ctx, sequence); err != nil {
-			return status.FromContextError(err).Err()
+			return ended(ctx)
 		}
 		newest, _ := s.config.Decisions.Newest()
 		sequence = newest.Sequence
@@ -149,42 +153,6 @@ func (s *Scaler) StreamIsActive(ref *externalscaler.ScaledObjectRef, stream grpc
 		}
 		was = is
 	}
-}
-
-// relay passes a stream of the leader on.
-func relay(ctx context.Context, leader externalscaler.ExternalScalerClient, ref *externalscaler.ScaledObjectRef, to grpc.ServerStreamingServer[externalscaler.IsActiveResponse]) error {
-	from, err := leader.StreamIsActive(ctx, ref)
-	if err != nil {
-		return err
-	}
-	for {
-		m, err := from.Recv()
-		if err != nil {
-			return err
-		}
-		if err := to.Send(m); err != nil {
-			return err
-		}
-	}
-}
-
-// relayed marks what another process of ours asks: one that takes this one for the leader,
-// which asks no third.
-const relayed = "poolwright-relayed"
-
-// leader returns whom to ask, nil = nobody.
-func (s *Scaler) leader(ctx context.Context) (context.Context, externalscaler.ExternalScalerClient, error) {
-	if s.config.Leader == nil {
-		return ctx, nil, nil
-	}
-	leader := s.config.Leader()
-	if leader == nil {
-		return ctx, nil, nil
-	}
-	if len(metadata.ValueFromIncomingContext(ctx, relayed)) > 0 {
-		return ctx, nil, status.Error(codes.Unavailable, "the leader is changing")
-	}
-	return metadata.AppendToOutgoingContext(ctx, relayed, "true"), leader, nil
 }
 
 // recommendation is what the last decision says, if it is not too old.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -240,10 +241,10 @@ func TestScalerOfATargetWithoutKind(t *testing.T) {
 func TestScalerOfAFollower(t *testing.T) {
 	d := newDecisions()
 	d.decide(0, 2, 5)
-	leader := startScaler(t, server.ScalerConfig{Decisions: d})
-	follower := startScaler(t, server.ScalerConfig{
-		Decisions: newDecisions(), Leader: func() externalscaler.ExternalScalerClient { return leader },
-	})
+	leader := startServices(t, server.Services{
+		Optimizer: server.NewOptimizer(planner.New(lp.Simplex())), Scaler: server.NewScaler(server.ScalerConfig{Decisions: d}),
+	}, prometheus.NewRegistry())
+	follower := startScaler(t, server.ScalerConfig{Decisions: newDecisions(), Leader: always(leader.conn)})
 	require.EqualValues(t, 5, replicas(t, follower, ofChat()))
 	require.True(t, active(t, follower, ofChat()))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -254,14 +255,15 @@ func TestScalerOfAFollower(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, m.GetResult())
 
-	var other externalscaler.ExternalScalerClient
-	lost := startScaler(t, server.ScalerConfig{
-		Decisions: newDecisions(), Leader: func() externalscaler.ExternalScalerClient { return other },
-	})
-	other = startScaler(t, server.ScalerConfig{
-		Decisions: newDecisions(), Leader: func() externalscaler.ExternalScalerClient { return lost },
-	})
-	_, err = lost.IsActive(t.Context(), ofChat())
+	var itself grpc.ClientConnInterface
+	lost := startServices(t, server.Services{
+		Optimizer: server.NewOptimizer(planner.New(lp.Simplex())),
+		Scaler: server.NewScaler(server.ScalerConfig{
+			Decisions: newDecisions(), Leader: func() (grpc.ClientConnInterface, context.Context, error) { return itself, t.Context(), nil },
+		}),
+	}, prometheus.NewRegistry())
+	itself = lost.conn
+	_, err = externalscaler.NewExternalScalerClient(lost.conn).IsActive(t.Context(), ofChat())
 	require.Equal(t, codes.Unavailable, status.Code(err), "who take each other for the leader do not ask in circles: %v", err)
 }
 

@@ -50,6 +50,9 @@ type Config struct {
 	Services Services
 	// Registry gets the metrics of the services, and /metrics shows it.
 	Registry *prometheus.Registry
+	// Live returns why the process will not go on by itself, and Ready why it cannot do what it
+	// is for; nil where it can, and nil = it always does.
+	Live, Ready func() error
 	// Limits are asked for at every call, so that they may change; nil = the defaults.
 	Limits func() Limits
 	// Log gets each call at debug level; nil = none does.
@@ -61,6 +64,7 @@ type Server struct {
 	grpc   *grpc.Server
 	http   *http.Server
 	health *health.Server
+	ready  func() error
 	// inner is where the gateway asks for streams, by conn: they need gRPC.
 	inner *bufconn.Listener
 	conn  *grpc.ClientConn
@@ -85,7 +89,7 @@ func New(c Config) (*Server, error) {
 	recovered := recovery.WithRecoveryHandler(func(p any) error {
 		return status.Errorf(codes.Internal, "a bug: %v", p)
 	})
-	s := &Server{health: health.NewServer(), inner: bufconn.Listen(innerBytes)}
+	s := &Server{health: health.NewServer(), ready: fine(c.Ready), inner: bufconn.Listen(innerBytes)}
 	s.ending, s.endStreams = context.WithCancel(context.Background())
 	s.grpc = grpc.NewServer(
 		grpc.MaxRecvMsgSize(limits().MaxRequestBytes),
@@ -113,7 +117,7 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: connect gateway: %w", err)
 	}
-	handler, err := s.newHandler(services, registry, limiter)
+	handler, err := s.newHandler(services, registry, limiter, fine(c.Live))
 	if err != nil {
 		return nil, errors.Join(err, s.conn.Close())
 	}
@@ -145,7 +149,7 @@ func (s *Server) Serve(ctx context.Context, grpcListener, httpListener net.Liste
 		return nil
 	})
 	group.Go(func() error {
-		<-ctx.Done()
+		s.watchHealth(ctx)
 		return s.shutdown(context.WithoutCancel(ctx))
 	})
 	return group.Wait()

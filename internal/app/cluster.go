@@ -54,10 +54,13 @@ type clusterLoop struct {
 	catalog   *cluster.Catalog
 	actuator  *actuator.Actuator
 	metrics   *telemetry.Loop
-	// leader is another process, address where this one is reached.
+	// leader is who leads, address where this process is reached.
 	leader  leader
 	address string
-	ledger  *ledger.Writer // nil where none is kept
+	pulse   pulse
+	// ledgers is where one is kept, and ledger what this process writes of it while it leads.
+	ledgers ledger.Config
+	ledger  *ledger.Writer
 	// last is the term of this process that began last; nil = it has never led.
 	last *term
 	// sequence is the number of the last entry, of this process or of the ledger.
@@ -94,15 +97,13 @@ func newClusterLoop(c ServeConfig, p *planner.Planner, people view, registry *pr
 		settings: settings, planner: p, people: people, client: client, namespace: namespace,
 		watch: watch, catalog: catalog, actuator: actuator.New(actuator.Config{Client: client, Targets: catalog, FieldManager: declared.FieldManager}),
 		metrics: telemetry.New(registry, telemetry.Config{}), log: log.With("fleet", namespace),
+		ledgers: ledger.Config{Path: c.Ledger, Origin: origin(c.Engine)},
 	}
 	klog.SetSlogLogger(l.log)
 	if c.Ledger != "" {
-		var torn string
-		if l.ledger, l.sequence, torn, err = openLedger(c); err != nil {
+		// Whoever leads opens it; mistakes are to be known at once.
+		if _, _, err := ledger.Open(l.ledgers); err != nil {
 			return nil, err
-		}
-		if torn != "" {
-			l.log.Warn("the ledger was cut off", "where", torn)
 		}
 	}
 	return l, nil
@@ -135,14 +136,18 @@ func readers(c *config.Cluster) []resource.Reader {
 }
 
 func (l *clusterLoop) scaler(decisions server.Decisions) server.ScalerConfig {
-	return server.ScalerConfig{Decisions: decisions, Leader: l.leader.scaler}
+	return server.ScalerConfig{Decisions: decisions, Leader: l.leader.ask}
 }
 
-func (l *clusterLoop) close() error {
-	if l.ledger == nil {
-		return nil
-	}
-	return l.ledger.Close()
+func (l *clusterLoop) show(own *server.Fleet) poolwrightv1.FleetServiceServer {
+	return server.Follow(own, l.leader.ask)
+}
+
+func (l *clusterLoop) live() error { return l.pulse.live(time.Now()) }
+
+// ready is whether this process could plan: it has read the cluster, and decides where it leads.
+func (l *clusterLoop) ready() error {
+	return errors.Join(l.watch.Synced(), l.pulse.ready(time.Now()))
 }
 
 func (l *clusterLoop) listening(grpc, http net.Addr) {
@@ -181,7 +186,8 @@ func (l *clusterLoop) run(ctx context.Context) error {
 	group.Go(func() error {
 		e := l.settings.config.Cluster.Election
 		if e.Disabled {
-			return l.lead(ctx, nil)
+			_ = l.leader.changed(election.Leader{Self: true}) // nobody is connected to
+			return l.lead(ctx, context.WithoutCancel(ctx), nil)
 		}
 		if e.Config.Namespace == "" {
 			e.Config.Namespace = l.namespace
@@ -190,56 +196,6 @@ func (l *clusterLoop) run(ctx context.Context) error {
 		return election.Run(ctx, l.client.Typed, e.Config, l.lead)
 	})
 	return group.Wait()
-}
-
-// begin returns the term that begins: the last one, where nobody else has led since, or a
-// new one. Whoever begins anew remembers nothing of what another one has decided; policies
-// take nothing away until they have seen a whole window.
-func (l *clusterLoop) begin(mandate *election.Mandate) (*term, error) {
-	if l.last != nil && mandate.Again {
-		l.last.mandate = mandate
-		return l.last, nil
-	}
-	t := &term{clusterLoop: l, mandate: mandate, decisions: decisionLog{log: l.log}}
-	if err := t.observe(); err != nil {
-		return nil, err
-	}
-	config := controller.Config{
-		Planner: l.planner, Catalog: l.catalog, Observer: t, Actuator: t, History: l.people.History, Pauses: l.people.Pauses,
-		Sequence: l.sequence,
-	}
-	if l.ledger != nil {
-		l.ledger.Restart()
-		config.Ledger = l.ledger
-	}
-	t.cycle = newCycle(config, l.metrics, t.decided)
-	l.last = t
-	return t, nil
-}
-
-// lead plans until ctx ends, which it does with the lease.
-func (l *clusterLoop) lead(ctx context.Context, mandate *election.Mandate) error {
-	t, err := l.begin(mandate)
-	if err != nil {
-		return err
-	}
-	defer l.metrics.Rest()
-	every := l.settings.config.Cycle
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
-		t.follow()
-		if now := l.settings.config.Cycle; now != every {
-			every = now
-			ticker.Reset(every)
-		}
-		t.run(ctx)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
-	}
 }
 
 // contested are the conditions of workloads that somebody else scales too.
@@ -298,8 +254,11 @@ func (t *term) follow() {
 	}
 }
 
-// run runs one cycle.
+// run runs one cycle, unless that is the next leader's.
 func (t *term) run(ctx context.Context) {
+	if t.mandate.Valid() != nil {
+		return
+	}
 	if _, err := t.cycle.run(ctx, time.Now(), t.settings.config.Cycle, t.settings.config.Overlay.Fleet.Objective); err != nil {
 		t.log.Error("the cycle failed", "error", err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/poolwright/poolwright/actuator"
 	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/controller/ledger"
 	"github.com/poolwright/poolwright/internal/telemetry"
 	"github.com/poolwright/poolwright/metrics"
 	"github.com/poolwright/poolwright/optimizer/lp"
@@ -48,8 +49,41 @@ func TestLeaderBeginsWithTheConfigurationOfNow(t *testing.T) {
 		metrics: telemetry.New(prometheus.NewRegistry(), telemetry.Config{}), log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
 	write("9s")
-	require.NoError(t, l.lead(ctx, nil))
+	require.NoError(t, l.lead(ctx, t.Context(), nil))
 	require.Equal(t, []time.Duration{9 * time.Second}, planned)
+}
+
+// Whoever takes over remembers what the one before knew, people's pauses too, and goes on with
+// its numbers.
+func TestLeaderRemembersWhatTheLedgerKnows(t *testing.T) {
+	c := ServeConfig{Ledger: filepath.Join(t.TempDir(), "ledger.jsonl"), Simulation: SimulationConfig{Interval: time.Second, Speed: 60}}
+	p := planner.New(lp.Simplex())
+	before, err := newSimulatedLoop(c, p, view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}}, prometheus.NewRegistry(), nil, io.Discard, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	for range 3 {
+		_, err := before.tick(t.Context())
+		require.NoError(t, err)
+	}
+
+	l := &clusterLoop{
+		planner: p, people: view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}},
+		ledgers: ledger.Config{Path: c.Ledger, Origin: origin("")}, log: slog.New(slog.DiscardHandler),
+	}
+	l.people.Pause(planner.Pause{Workload: "of an earlier term"})
+	var config controller.Config
+	require.NoError(t, l.resume(&config))
+	require.EqualValues(t, 3, config.Sequence)
+	require.NotEmpty(t, config.Memory.Workloads)
+	require.Empty(t, l.people.At(time.Now()))
+	require.NotNil(t, config.Ledger)
+	require.NoError(t, l.close())
+	require.NoError(t, l.close(), "nothing is open any more")
+	require.NoError(t, before.close())
+
+	l.ledgers.Path = filepath.Join(t.TempDir(), "none", "ledger.jsonl")
+	config = controller.Config{}
+	require.ErrorIs(t, l.resume(&config), os.ErrNotExist)
+	require.Nil(t, config.Ledger, "what cannot be kept stops nothing")
 }
 
 // What is so in every cycle is logged once: thousands of workloads may be recommended

@@ -30,15 +30,33 @@ func TestLeaderIsAsked(t *testing.T) {
 	t.Cleanup(s.Stop)
 
 	var l leader
-	require.Nil(t, l.scaler(), "nobody is elected")
+	_, _, err = l.ask()
+	require.EqualError(t, err, "no process is known to lead")
 	require.NoError(t, l.changed(election.Leader{Identity: "other", Address: listener.Addr().String()}))
-	answer, err := l.scaler().IsActive(t.Context(), &externalscaler.ScaledObjectRef{})
+	conn, until, err := l.ask()
+	require.NoError(t, err)
+	answer, err := externalscaler.NewExternalScalerClient(conn).IsActive(t.Context(), &externalscaler.ScaledObjectRef{})
 	require.NoError(t, err)
 	require.True(t, answer.GetResult())
+	require.NoError(t, until.Err())
 
 	require.NoError(t, l.changed(election.Leader{Identity: "unreachable"}))
-	require.Nil(t, l.scaler())
+	require.Error(t, until.Err(), "it leads no longer")
+	_, _, err = l.ask()
+	require.EqualError(t, err, "unreachable leads, and has not said where it is reached")
+
 	require.NoError(t, l.changed(election.Leader{Identity: "other", Address: listener.Addr().String()}))
 	require.NoError(t, l.changed(election.Leader{Identity: "this one", Address: "127.0.0.1:1", Self: true}))
-	require.Nil(t, l.scaler())
+	conn, until, err = l.ask()
+	require.NoError(t, err)
+	require.Nil(t, conn)
+	l.resigned()
+	require.Error(t, until.Err())
+	_, _, err = l.ask()
+	require.ErrorIs(t, err, errNobodyLeads)
+
+	require.NoError(t, l.changed(election.Leader{Identity: "unreachable"}))
+	l.resigned() // late
+	_, _, err = l.ask()
+	require.ErrorContains(t, err, "unreachable leads")
 }

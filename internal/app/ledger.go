@@ -12,15 +12,10 @@ func origin(engine string) ledger.Origin {
 	return ledger.Origin{Version: release(), Engine: engine, Architecture: runtime.GOARCH}
 }
 
-// openLedger continues the ledger of serve, or begins one. It returns the sequence number
-// of the last entry, and says what a crash left behind, if anything.
-func openLedger(c ServeConfig) (w *ledger.Writer, sequence uint64, torn string, err error) {
-	w, found, err := ledger.Open(ledger.Config{Path: c.Ledger, Origin: origin(c.Engine)})
-	if err != nil {
-		return nil, 0, "", err
+// cutOff says what a crash left behind in a ledger, if anything.
+func cutOff(found ledger.Found) string {
+	if found.Torn == nil {
+		return ""
 	}
-	if found.Torn != nil {
-		torn = fmt.Sprintf("%s: %s; cut off", found.Torn.Position, found.Torn.Reason)
-	}
-	return w, found.Sequence, torn, nil
+	return fmt.Sprintf("%s: %s; cut off", found.Torn.Position, found.Torn.Reason)
 }

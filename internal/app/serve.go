@@ -17,6 +17,7 @@ import (
 	"github.com/poolwright/poolwright/internal/telemetry"
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/server"
 )
 
@@ -68,11 +69,11 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 	srv, err := server.New(server.Config{
 		Services: server.Services{
 			Optimizer:  server.NewOptimizer(p),
-			Fleet:      server.NewFleet(people),
+			Fleet:      l.show(server.NewFleet(people)),
 			Simulation: server.NewSimulation(simulations(engine)),
 			Scaler:     server.NewScaler(l.scaler(people)),
 		},
-		Registry: registry, Limits: reach.limits, Log: log,
+		Registry: registry, Limits: reach.limits, Live: l.live, Ready: l.ready, Log: log,
 	})
 	if err != nil {
 		return err
@@ -126,6 +127,12 @@ type loop interface {
 	run(ctx context.Context) error
 	// scaler is how KEDA is answered.
 	scaler(decisions server.Decisions) server.ScalerConfig
+	// show is how people are answered; own is the loop of this process.
+	show(own *server.Fleet) poolwrightv1.FleetServiceServer
+	// live returns why the loop will not go on by itself, and ready why this process cannot
+	// plan.
+	live() error
+	ready() error
 	// close ends the ledger.
 	close() error
 }
@@ -140,6 +147,7 @@ type view struct {
 type cycle struct {
 	controller *controller.Controller
 	metrics    *telemetry.Loop
+	pulse      *pulse
 	// publish writes about what was decided; nil where nobody reads it.
 	publish publish
 }
@@ -148,8 +156,8 @@ type cycle struct {
 // the decision and the names of the objects that declare variants.
 type publish func(context.Context, *controller.Entry) ([]telemetry.Condition, map[telemetry.Variant]string)
 
-func newCycle(c controller.Config, m *telemetry.Loop, p publish) cycle {
-	return cycle{controller.New(m.Timed(c)), m, p}
+func newCycle(c controller.Config, m *telemetry.Loop, alive *pulse, p publish) cycle {
+	return cycle{controller.New(m.Timed(c)), m, alive, p}
 }
 
 // run runs the controller once, under the time limit of the fleet's objective; every so
@@ -158,6 +166,7 @@ func (c *cycle) run(ctx context.Context, now time.Time, every time.Duration, obj
 	limited, cancel := context.WithTimeout(ctx, objective.TimeLimit)
 	defer cancel()
 	began := time.Now()
+	c.pulse.begin(began, every)
 	entry, err := c.controller.Tick(ctx, now, server.Stop(limited))
 	var conditions []telemetry.Condition
 	var objects map[telemetry.Variant]string
@@ -168,5 +177,6 @@ func (c *cycle) run(ctx context.Context, now time.Time, every time.Duration, obj
 		Entry: entry, Err: err, At: time.Now(), Took: time.Since(began), Interval: every,
 		Conditions: conditions, Objects: objects,
 	})
+	c.pulse.end(time.Now(), entry.Sequence > 0)
 	return entry, err
 }

@@ -80,6 +80,7 @@ type simulatedLoop struct {
 	objective planner.Objective
 	fleet     *simulation.Fluid
 	cycle     cycle
+	pulse     pulse
 	ledger    *ledger.Writer // nil where none is kept
 	tell      teller
 	// grpc and http are listened on.
@@ -113,16 +114,16 @@ func newSimulatedLoop(c ServeConfig, p *planner.Planner, people view, registry *
 		Planner: p, Catalog: fluid, Observer: fluid, Actuator: fluid, History: people.History, Pauses: people.Pauses,
 	}
 	if c.Ledger != "" {
-		var torn string
-		if l.ledger, config.Sequence, torn, err = openLedger(c); err != nil {
+		var found ledger.Found
+		if l.ledger, found, err = ledger.Open(ledger.Config{Path: c.Ledger, Origin: origin(c.Engine)}); err != nil {
 			return nil, err
 		}
-		config.Ledger = l.ledger
-		if torn != "" {
+		config.Ledger, config.Sequence = l.ledger, found.Sequence
+		if torn := cutOff(found); torn != "" {
 			log.Warn("the ledger was cut off", "where", torn)
 		}
 	}
-	l.cycle = newCycle(config, telemetry.New(registry, telemetry.Config{}), nil)
+	l.cycle = newCycle(config, telemetry.New(registry, telemetry.Config{}), &l.pulse, nil)
 	return l, nil
 }
 
@@ -130,6 +131,12 @@ func newSimulatedLoop(c ServeConfig, p *planner.Planner, people view, registry *
 func (l *simulatedLoop) scaler(decisions server.Decisions) server.ScalerConfig {
 	return server.ScalerConfig{Decisions: decisions, TTL: -1}
 }
+
+func (*simulatedLoop) show(own *server.Fleet) poolwrightv1.FleetServiceServer { return own }
+
+func (l *simulatedLoop) live() error { return l.pulse.live(time.Now()) }
+
+func (l *simulatedLoop) ready() error { return l.pulse.ready(time.Now()) }
 
 func (l *simulatedLoop) close() error {
 	if l.ledger == nil {
@@ -143,6 +150,7 @@ func (l *simulatedLoop) listening(grpc, http net.Addr) {
 }
 
 func (l *simulatedLoop) run(ctx context.Context) error {
+	l.pulse.lead(time.Now())
 	first, err := l.tick(ctx)
 	if err != nil {
 		return err

@@ -101,11 +101,14 @@ func (m *Mandate) Valid() error {
 	return nil
 }
 
+// Lead is what a leader does until ctx ends, which it does with the lease or when it is to end.
+// What it has begun by then may be brought to its end while the lease is held.
+type Lead func(ctx, held context.Context, mandate *Mandate) error
+
 // Run stands for election until ctx ends, and calls lead whenever this process is the
-// leader. The context that lead is given ends with the lease or with ctx; the lease is
-// given back only after lead has returned, so that two processes never lead at a time. An
-// error of lead ends Run.
-func Run(ctx context.Context, client kubernetes.Interface, c Config, lead func(context.Context, *Mandate) error) error {
+// leader. The lease is given back only after lead has returned, so that two processes never
+// lead at a time. An error of lead ends Run.
+func Run(ctx context.Context, client kubernetes.Interface, c Config, lead Lead) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
@@ -132,7 +135,7 @@ type candidacy struct {
 	client kubernetes.Interface
 	lock   resourcelock.Interface
 	config *Config
-	lead   func(context.Context, *Mandate) error
+	lead   Lead
 	// transitions is how often the Lease had changed hands when this process led last; -1 =
 	// it never has.
 	transitions int32
@@ -165,10 +168,10 @@ func (e *candidacy) term(ctx context.Context) error {
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(held context.Context) {
 				elected.Store(true)
-				held, stop := context.WithCancel(held)
+				leading, stop := context.WithCancel(held)
 				defer stop()
 				defer context.AfterFunc(ctx, stop)()
-				ended <- e.lead(held, e.mandate(held, elector))
+				ended <- e.lead(leading, held, e.mandate(held, elector))
 				withdraw()
 			},
 			OnStoppedLeading: func() {},

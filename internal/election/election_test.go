@@ -57,7 +57,7 @@ func versioned() *fake.Clientset {
 func TestOneLeadsAtATime(t *testing.T) {
 	client := versioned()
 	var leading, most, terms atomic.Int32
-	lead := func(ctx context.Context, mandate *election.Mandate) error {
+	lead := func(ctx, held context.Context, mandate *election.Mandate) error {
 		most.Store(max(most.Load(), leading.Add(1)))
 		terms.Add(1)
 		if err := mandate.Valid(); err != nil {
@@ -66,7 +66,7 @@ func TestOneLeadsAtATime(t *testing.T) {
 		<-ctx.Done()
 		time.Sleep(50 * time.Millisecond) // what was begun is brought to its end
 		leading.Add(-1)
-		return nil
+		return held.Err()
 	}
 	ended := make(chan error, 3)
 	var stops []context.CancelFunc
@@ -103,7 +103,7 @@ func TestLostLease(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- election.Run(ctx, client, config(), func(ctx context.Context, mandate *election.Mandate) error {
+		ended <- election.Run(ctx, client, config(), func(ctx, _ context.Context, mandate *election.Mandate) error {
 			term++
 			terms <- term
 			again <- mandate.Again
@@ -133,7 +133,7 @@ func TestLeaderIsKnown(t *testing.T) {
 		c := config()
 		c.Address, c.Changed = address, func(l election.Leader) { known[i] <- l }
 		go func() {
-			ended <- election.Run(ctx, client, c, func(ctx context.Context, _ *election.Mandate) error {
+			ended <- election.Run(ctx, client, c, func(ctx, _ context.Context, _ *election.Mandate) error {
 				<-ctx.Done()
 				return nil
 			})
@@ -152,7 +152,7 @@ func TestLeaderIsKnown(t *testing.T) {
 // What lead returns ends the candidacy.
 func TestLeadFails(t *testing.T) {
 	broken := errors.New("broken")
-	err := election.Run(t.Context(), fake.NewClientset(), config(), func(context.Context, *election.Mandate) error { return broken })
+	err := election.Run(t.Context(), fake.NewClientset(), config(), func(_, _ context.Context, _ *election.Mandate) error { return broken })
 	require.ErrorIs(t, err, broken)
 }
 
@@ -162,7 +162,7 @@ func TestInvalidConfig(t *testing.T) {
 election: leaseDuration: 1.5s is not longer than the renew deadline of 2s
 election: renewDeadline: 2s is not longer than 1.2 times the retry period of 1.7s`
 	require.EqualError(t, c.Validate(), mistakes)
-	err := election.Run(t.Context(), fake.NewClientset(), c, func(context.Context, *election.Mandate) error { return nil })
+	err := election.Run(t.Context(), fake.NewClientset(), c, func(_, _ context.Context, _ *election.Mandate) error { return nil })
 	require.EqualError(t, err, mistakes)
 
 	c = config()

@@ -219,6 +219,37 @@ func (w *Watch) View() (*View, error) {
 	return v, nil
 }
 
+// Synced returns what has never been read, nil where all has been: of a kind that may be left
+// unread, also that it may not.
+func (w *Watch) Synced() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var errs []error
+	for _, kind := range w.config.Kinds {
+		errs = append(errs, w.kinds[kind].synced(kind))
+	}
+	return errors.Join(errs...)
+}
+
+func (f *followed) synced(kind schema.GroupKind) error {
+	if f.missing {
+		return nil
+	}
+	if f.failure != nil {
+		return fmt.Errorf("cluster: %s: not read yet: %w", kind, f.failure)
+	}
+	for _, s := range f.stores {
+		c := s.contact()
+		if !c.synced && !(apierrors.IsForbidden(c.failure) && slices.Contains(optionalKinds(), kind)) {
+			return fmt.Errorf("cluster: %s: not read yet: %w", kind, cmp.Or(c.failure, errListing))
+		}
+	}
+	return nil
+}
+
+// errListing is why a kind is not known that is being read for the first time.
+var errListing = errors.New("its objects are being listed")
+
 // errEnded is why a kind is not watched where nothing else is known.
 var errEnded = errors.New("the watch has ended")
 
