@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/api"
+
+	"github.com/poolwright/poolwright/internal/tracing"
 )
 
 // client asks Prometheus. It reads answers itself: the typed client above
@@ -39,7 +41,7 @@ func newClient(c *Config) (*client, error) {
 		base.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
 	inner, err := api.NewClient(api.Config{Address: c.URL, Client: &http.Client{
-		Transport: &transport{base: base, headers: c.Headers, tokenFile: c.BearerTokenFile, most: c.MaxResponseBytes},
+		Transport: &transport{base: tracing.Transport("query", base), headers: c.Headers, tokenFile: c.BearerTokenFile, most: c.MaxResponseBytes},
 		// A redirect would take the token to somebody else.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}})

@@ -65,7 +65,9 @@ func (l *limiter) unary(ctx context.Context, m any, info *grpc.UnaryServerInfo, 
 		return nil, err
 	}
 	defer turn.end()
-	return handle(turn.within(ctx), m)
+	ctx, span := solve(turn.within(ctx))
+	defer span.End()
+	return handle(ctx, m)
 }
 
 // stream is the interceptor of streams.
@@ -83,10 +85,15 @@ func (l *limiter) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 // ask refuses a gRPC call of a caller that asks too often. Probes of health may always ask.
 func (l *limiter) ask(ctx context.Context, method string) error {
 	from, ok := peer.FromContext(ctx)
-	if !ok || from.Addr.Network() == innerNetwork || strings.HasPrefix(method, "/"+healthv1.Health_ServiceDesc.ServiceName+"/") {
+	if !ok || from.Addr.Network() == innerNetwork || probes(method) {
 		return nil
 	}
 	return l.rate(from.Addr.String())
+}
+
+// probes tells whether a method asks for health.
+func probes(method string) bool {
+	return strings.HasPrefix(method, "/"+healthv1.Health_ServiceDesc.ServiceName+"/")
 }
 
 // innerNetwork is that of the connection between gateway and gRPC server.
@@ -147,7 +154,9 @@ func (l *limiter) inTurn(next http.Handler, w http.ResponseWriter, r *http.Reque
 		return err
 	}
 	defer turn.end()
-	next.ServeHTTP(w, r.WithContext(turn.within(r.Context())))
+	ctx, span := solve(turn.within(r.Context()))
+	defer span.End()
+	next.ServeHTTP(w, r.WithContext(ctx))
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -57,6 +58,8 @@ type Config struct {
 	Limits func() Limits
 	// Log gets each call at debug level; nil = none does.
 	Log *slog.Logger
+	// Traces get each call; nil = none does.
+	Traces trace.TracerProvider
 }
 
 // Server is the gRPC and the HTTP side of services.
@@ -84,18 +87,18 @@ func New(c Config) (*Server, error) {
 	if err := registry.Register(metrics); err != nil {
 		return nil, fmt.Errorf("server: register metrics: %w", err)
 	}
-	calls := newCalls(c.Log)
+	calls, traced := newCalls(c.Log), traces{c.Traces}
 	limiter := newLimiter(limits, newLimitMetrics(registry))
 	recovered := recovery.WithRecoveryHandler(func(p any) error {
 		return status.Errorf(codes.Internal, "a bug: %v", p)
 	})
 	s := &Server{health: health.NewServer(), ready: fine(c.Ready), inner: bufconn.Listen(innerBytes)}
 	s.ending, s.endStreams = context.WithCancel(context.Background())
-	s.grpc = grpc.NewServer(
+	s.grpc = grpc.NewServer(append(traced.server(),
 		grpc.MaxRecvMsgSize(limits().MaxRequestBytes),
 		grpc.ChainUnaryInterceptor(metrics.UnaryServerInterceptor(), calls.unary, recovery.UnaryServerInterceptor(recovered), limiter.unary),
 		grpc.ChainStreamInterceptor(metrics.StreamServerInterceptor(), calls.stream, recovery.StreamServerInterceptor(recovered), limiter.stream, s.untilTheEnd),
-	)
+	)...)
 	poolwrightv1.RegisterOptimizerServiceServer(s.grpc, services.Optimizer)
 	if services.Fleet != nil {
 		poolwrightv1.RegisterFleetServiceServer(s.grpc, services.Fleet)
@@ -111,9 +114,9 @@ func New(c Config) (*Server, error) {
 	metrics.InitializeMetrics(s.grpc)
 
 	var err error
-	s.conn, err = grpc.NewClient("passthrough:///inner", grpc.WithTransportCredentials(insecure.NewCredentials()),
+	s.conn, err = grpc.NewClient("passthrough:///inner", append(traced.gateway(), grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return s.inner.DialContext(ctx) }),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))...)
 	if err != nil {
 		return nil, fmt.Errorf("server: connect gateway: %w", err)
 	}
@@ -122,7 +125,7 @@ func New(c Config) (*Server, error) {
 		return nil, errors.Join(err, s.conn.Close())
 	}
 	s.http = &http.Server{
-		Handler:           calls.handler(handler),
+		Handler:           calls.handler(traced.handler(handler)),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,

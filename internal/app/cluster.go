@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"reflect"
 	"runtime/debug"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/klog/v2"
 
@@ -23,6 +23,7 @@ import (
 	"github.com/poolwright/poolwright/internal/kube"
 	"github.com/poolwright/poolwright/internal/resource"
 	"github.com/poolwright/poolwright/internal/telemetry"
+	"github.com/poolwright/poolwright/internal/tracing"
 	"github.com/poolwright/poolwright/metrics"
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
@@ -54,6 +55,7 @@ type clusterLoop struct {
 	catalog   *cluster.Catalog
 	actuator  *actuator.Actuator
 	metrics   *telemetry.Loop
+	traces    *tracing.Loop
 	// leader is who leads, address where this process is reached.
 	leader  leader
 	address string
@@ -68,7 +70,7 @@ type clusterLoop struct {
 	log      *slog.Logger
 }
 
-func newClusterLoop(c ServeConfig, p *planner.Planner, people view, registry *prometheus.Registry, log *slog.Logger) (*clusterLoop, error) {
+func newClusterLoop(c ServeConfig, p *planner.Planner, people view, with instruments) (*clusterLoop, error) {
 	settings, err := newSettings(c.Cluster)
 	if err != nil {
 		return nil, err
@@ -81,6 +83,7 @@ func newClusterLoop(c ServeConfig, p *planner.Planner, people view, registry *pr
 	if err != nil {
 		return nil, err
 	}
+	rest.Wrap(func(next http.RoundTripper) http.RoundTripper { return tracing.Transport("kubernetes", next) })
 	client, err := kube.New(rest)
 	if err != nil {
 		return nil, err
@@ -96,7 +99,7 @@ func newClusterLoop(c ServeConfig, p *planner.Planner, people view, registry *pr
 	l := &clusterLoop{
 		settings: settings, planner: p, people: people, client: client, namespace: namespace,
 		watch: watch, catalog: catalog, actuator: actuator.New(actuator.Config{Client: client, Targets: catalog, FieldManager: declared.FieldManager}),
-		metrics: telemetry.New(registry, telemetry.Config{}), log: log.With("fleet", namespace),
+		metrics: telemetry.New(with.registry, telemetry.Config{}), traces: tracing.NewLoop(with.traces), log: with.log.With("fleet", namespace),
 		ledgers: ledger.Config{Path: c.Ledger, Origin: origin(c.Engine)},
 	}
 	klog.SetSlogLogger(l.log)

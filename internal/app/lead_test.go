@@ -18,6 +18,7 @@ import (
 	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/controller/ledger"
 	"github.com/poolwright/poolwright/internal/telemetry"
+	"github.com/poolwright/poolwright/internal/tracing"
 	"github.com/poolwright/poolwright/metrics"
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
@@ -46,7 +47,7 @@ func TestLeaderBeginsWithTheConfigurationOfNow(t *testing.T) {
 	p := planner.New(lp.Simplex())
 	l := &clusterLoop{
 		settings: s, planner: p, catalog: catalog, actuator: actuator.New(actuator.Config{Targets: catalog}), people: view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}},
-		metrics: telemetry.New(prometheus.NewRegistry(), telemetry.Config{}), log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		metrics: telemetry.New(prometheus.NewRegistry(), telemetry.Config{}), traces: tracing.NewLoop(nil), log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
 	write("9s")
 	require.NoError(t, l.lead(ctx, t.Context(), nil))
@@ -58,7 +59,8 @@ func TestLeaderBeginsWithTheConfigurationOfNow(t *testing.T) {
 func TestLeaderRemembersWhatTheLedgerKnows(t *testing.T) {
 	c := ServeConfig{Ledger: filepath.Join(t.TempDir(), "ledger.jsonl"), Simulation: SimulationConfig{Interval: time.Second, Speed: 60}}
 	p := planner.New(lp.Simplex())
-	before, err := newSimulatedLoop(c, p, view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}}, prometheus.NewRegistry(), nil, io.Discard, slog.New(slog.DiscardHandler))
+	with := instruments{registry: prometheus.NewRegistry(), log: slog.New(slog.DiscardHandler)}
+	before, err := newSimulatedLoop(c, p, view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}}, with, nil, io.Discard)
 	require.NoError(t, err)
 	for range 3 {
 		_, err := before.tick(t.Context())
@@ -92,7 +94,7 @@ func TestWhatStaysSoIsLoggedOnce(t *testing.T) {
 	var out strings.Builder
 	log := slog.New(slog.NewTextHandler(&out, nil))
 	term := &term{clusterLoop: &clusterLoop{
-		metrics: telemetry.New(prometheus.NewRegistry(), telemetry.Config{}), log: log,
+		metrics: telemetry.New(prometheus.NewRegistry(), telemetry.Config{}), traces: tracing.NewLoop(nil), log: log,
 	}, decisions: decisionLog{log: log}}
 	cycle := func(to int, dropped bool, warnings ...string) string {
 		out.Reset()

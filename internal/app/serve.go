@@ -15,6 +15,7 @@ import (
 
 	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/internal/telemetry"
+	"github.com/poolwright/poolwright/internal/tracing"
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
@@ -53,14 +54,19 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 		return err
 	}
 	p := planner.New(engine)
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	with := instruments{registry: prometheus.NewRegistry(), log: log}
+	var endTraces func()
+	if with.traces, endTraces, err = traces(ctx, reach.now.Load().Tracing, log); err != nil {
+		return err
+	}
+	defer endTraces()
+	with.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	people := view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}}
 	var l loop
 	if c.Cluster != "" {
-		l, err = newClusterLoop(c, p, people, registry, log)
+		l, err = newClusterLoop(c, p, people, with)
 	} else {
-		l, err = newSimulatedLoop(c, p, people, registry, in, out, log)
+		l, err = newSimulatedLoop(c, p, people, with, in, out)
 	}
 	if err != nil {
 		return err
@@ -73,7 +79,7 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 			Simulation: server.NewSimulation(simulations(engine)),
 			Scaler:     server.NewScaler(l.scaler(people)),
 		},
-		Registry: registry, Limits: reach.limits, Live: l.live, Ready: l.ready, Log: log,
+		Registry: with.registry, Limits: reach.limits, Live: l.live, Ready: l.ready, Log: log, Traces: with.traces,
 	})
 	if err != nil {
 		return err
@@ -148,6 +154,7 @@ type cycle struct {
 	controller *controller.Controller
 	metrics    *telemetry.Loop
 	pulse      *pulse
+	traces     *tracing.Loop
 	// publish writes about what was decided; nil where nobody reads it.
 	publish publish
 }
@@ -156,23 +163,27 @@ type cycle struct {
 // the decision and the names of the objects that declare variants.
 type publish func(context.Context, *controller.Entry) ([]telemetry.Condition, map[telemetry.Variant]string)
 
-func newCycle(c controller.Config, m *telemetry.Loop, alive *pulse, p publish) cycle {
-	return cycle{controller.New(m.Timed(c)), m, alive, p}
+func newCycle(c controller.Config, m *telemetry.Loop, alive *pulse, t *tracing.Loop, p publish) cycle {
+	return cycle{controller.New(m.Timed(t.Traced(c))), m, alive, t, p}
 }
 
 // run runs the controller once, under the time limit of the fleet's objective; every so
 // often is how often it is run.
 func (c *cycle) run(ctx context.Context, now time.Time, every time.Duration, objective planner.Objective) (controller.Entry, error) {
+	began := time.Now()
+	ctx = c.traces.Begin(ctx)
 	limited, cancel := context.WithTimeout(ctx, objective.TimeLimit)
 	defer cancel()
-	began := time.Now()
 	c.pulse.begin(began, every)
 	entry, err := c.controller.Tick(ctx, now, server.Stop(limited))
 	var conditions []telemetry.Condition
 	var objects map[telemetry.Variant]string
 	if err == nil && c.publish != nil {
-		c.metrics.Publish(func() { conditions, objects = c.publish(ctx, &entry) })
+		c.metrics.Publish(func() {
+			c.traces.Publish(ctx, func(ctx context.Context) { conditions, objects = c.publish(ctx, &entry) })
+		})
 	}
+	c.traces.End(&entry, err)
 	c.metrics.Done(telemetry.Cycle{
 		Entry: entry, Err: err, At: time.Now(), Took: time.Since(began), Interval: every,
 		Conditions: conditions, Objects: objects,

@@ -100,7 +100,7 @@ func TestFormatOfLogs(t *testing.T) {
 	var input *InputError
 	err := Serve(t.Context(), ServeConfig{Engine: "go", Log: LogConfig{Format: "xml"}}, strings.NewReader(""), &record{})
 	require.ErrorAs(t, err, &input)
-	assert.ErrorContains(t, err, `"xml" is neither text nor json`)
+	require.ErrorContains(t, err, `"xml" is neither text nor json`)
 
 	var out strings.Builder
 	log, err := LogConfig{Level: slog.LevelWarn}.logger(&out)

@@ -4,17 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/controller/ledger"
 	"github.com/poolwright/poolwright/examples"
 	"github.com/poolwright/poolwright/internal/message"
 	"github.com/poolwright/poolwright/internal/telemetry"
+	"github.com/poolwright/poolwright/internal/tracing"
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/server"
@@ -90,7 +88,7 @@ type simulatedLoop struct {
 // demoMorning is the time of the simulated day at which serve starts.
 const demoMorning = 8 * time.Hour
 
-func newSimulatedLoop(c ServeConfig, p *planner.Planner, people view, registry *prometheus.Registry, in io.Reader, out io.Writer, log *slog.Logger) (*simulatedLoop, error) {
+func newSimulatedLoop(c ServeConfig, p *planner.Planner, people view, with instruments, in io.Reader, out io.Writer) (*simulatedLoop, error) {
 	if err := c.Simulation.validate(); err != nil {
 		return nil, err
 	}
@@ -109,7 +107,7 @@ func newSimulatedLoop(c ServeConfig, p *planner.Planner, people view, registry *
 	if err != nil {
 		return nil, err
 	}
-	l := &simulatedLoop{config: c.Simulation, objective: fleet.Objective, fleet: fluid, tell: newTeller(&c, out, log)}
+	l := &simulatedLoop{config: c.Simulation, objective: fleet.Objective, fleet: fluid, tell: newTeller(&c, out, with.log)}
 	config := controller.Config{
 		Planner: p, Catalog: fluid, Observer: fluid, Actuator: fluid, History: people.History, Pauses: people.Pauses,
 	}
@@ -120,10 +118,10 @@ func newSimulatedLoop(c ServeConfig, p *planner.Planner, people view, registry *
 		}
 		config.Ledger, config.Sequence = l.ledger, found.Sequence
 		if torn := cutOff(found); torn != "" {
-			log.Warn("the ledger was cut off", "where", torn)
+			with.log.Warn("the ledger was cut off", "where", torn)
 		}
 	}
-	l.cycle = newCycle(config, telemetry.New(registry, telemetry.Config{}), &l.pulse, nil)
+	l.cycle = newCycle(config, telemetry.New(with.registry, telemetry.Config{}), &l.pulse, tracing.NewLoop(with.traces), nil)
 	return l, nil
 }
 

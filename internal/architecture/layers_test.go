@@ -57,7 +57,8 @@ var layers = []layer{
 	{folder: "internal/resource/resourcetest", may: []string{"internal/resource"}},
 	{folder: "internal/resource/servertest", may: []string{"internal/controlplane", "internal/resource", "internal/resource/resourcetest"}},
 	{folder: "actuator", may: slices.Concat(pure, []string{"controller", "internal/kube", "internal/resource"})},
-	{folder: "metrics", may: slices.Concat(pure, []string{"controller"})},
+	{folder: "internal/tracing", may: slices.Concat(pure, []string{"controller"})},
+	{folder: "metrics", may: slices.Concat(pure, []string{"controller", "internal/tracing"})},
 	{folder: "internal/telemetry", may: slices.Concat(pure, []string{"controller", "metrics"})},
 	{folder: "simulation/trace", may: []string{"queueing", "simulation/replica"}},
 	{folder: "simulation", may: slices.Concat(pure, []string{"controller", "simulation/replica", "simulation/trace"})},
@@ -84,7 +85,7 @@ var layers = []layer{
 
 	// What puts it together. Nothing else may import config.
 	{folder: "config", may: slices.Concat(pure, schema, []string{"internal/protodoc", "actuator", "controller", "internal/access", "internal/election", "internal/kube", "metrics", "server", "simulation", "sources", "sources/llmd", "sources/overlay", "web"})},
-	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "controller/ledger", "examples", "internal/access", "internal/election", "internal/kube", "internal/plot", "internal/resource", "internal/telemetry", "internal/whatif", "metrics", "proto/externalscaler", "server", "simulation", "simulation/autoscaler", "simulation/report", "simulation/sweep", "sources", "sources/cluster", "sources/kthena", "sources/llmaz", "sources/llmd", "sources/overlay", "sources/plain", "web"})},
+	{folder: "internal/app", may: slices.Concat(pure, schema, []string{"actuator", "config", "controller", "controller/ledger", "examples", "internal/access", "internal/election", "internal/kube", "internal/plot", "internal/resource", "internal/telemetry", "internal/tracing", "internal/whatif", "metrics", "proto/externalscaler", "server", "simulation", "simulation/autoscaler", "simulation/report", "simulation/sweep", "sources", "sources/cluster", "sources/kthena", "sources/llmaz", "sources/llmd", "sources/overlay", "sources/plain", "web"})},
 	{folder: "cmd/poolwright", may: []string{"config", "internal/app", "optimizer/lp"}},
 
 	{folder: "examples"},
