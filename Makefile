@@ -5,7 +5,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-MODULES := . benchmarks test/controlplane test/keda test/web tools tools/lint tools/packaging
+MODULES := . benchmarks test/controlplane test/keda test/web tools tools/lint tools/load tools/packaging
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 FUZZTIME ?= 30s
 
@@ -28,8 +28,9 @@ key = $(shell { go version; cat $(1)/go.mod $(1)/go.sum; } | sha256sum | cut -c1
 TOOLS := $(CACHE)/tools-$(call key,tools)
 LINT := $(CACHE)/lint-$(call key,tools/lint)
 PACKAGING := $(CACHE)/packaging-$(call key,tools/packaging)
+LOAD := $(CACHE)/load-$(call key,tools/load)
 CONTROLPLANE := $(CACHE)/controlplane-$(call key,test/controlplane)
-export PATH := $(TOOLS):$(LINT):$(PACKAGING):$(PATH)
+export PATH := $(TOOLS):$(LINT):$(PACKAGING):$(LOAD):$(PATH)
 
 .PHONY: help
 help: ## list the targets
@@ -182,11 +183,11 @@ DATA ?= ../shared/data
 SUITE = CGO_ENABLED=0 go -C benchmarks run ./suite -data "$(abspath $(DATA))" -problems "$(abspath $(PROBLEMS))"
 
 .PHONY: bench
-bench: setup-peers build ## run all benchmarks against peers (2 h); writes docs/benchmarks.md; ARGS="-only queueing" runs a part, ARGS=-resume what is left
+bench: setup-peers build $(LOAD)/.done ## run all benchmarks against peers (2 h); writes docs/benchmarks.md; ARGS="-only queueing" runs a part, ARGS=-resume what is left
 	$(SUITE) -docs ../docs $(ARGS)
 
 .PHONY: bench-quick
-bench-quick: build ## measure shortly, and fail where a ratio is far below that of benchmarks/suite/ratios.json (2 min)
+bench-quick: $(LOAD)/.done ## measure shortly, and fail where a ratio is far below that of benchmarks/suite/ratios.json (2 min)
 	$(SUITE) -quick -out ../out/bench-quick $(ARGS)
 
 .PHONY: bench-go
@@ -277,6 +278,11 @@ HELM_FLAGS = -s -w \
 	-X helm.sh/helm/v3/internal/version.version=$(shell awk '$$1 == "helm.sh/helm/v3" { print $$2 }' tools/packaging/go.mod) \
 	-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=$(KUBERNETES_MAJOR) -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=$(KUBERNETES_MINOR) \
 	-X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMajor=$(KUBERNETES_MAJOR) -X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor=$(KUBERNETES_MINOR)
+
+$(LOAD)/.done:
+	mkdir -p $(@D)
+	CGO_ENABLED=0 go -C tools/load build -trimpath -buildvcs=false -ldflags='-s -w' -o $(@D)/ tool
+	touch $@
 
 $(PACKAGING)/.done:
 	mkdir -p $(@D)

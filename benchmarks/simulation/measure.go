@@ -109,7 +109,8 @@ func ask(ctx context.Context, i int, share float64) (measurement, error) {
 	if err := child.Run(); err != nil {
 		return m, err
 	}
-	return m, json.Unmarshal(out.Bytes(), &m)
+	err = json.Unmarshal(out.Bytes(), &m)
+	return m, err
 }
 
 // probe simulates a case, and prints what it took.

@@ -14,7 +14,7 @@ import (
 const dependencies = "docs/dependencies.md"
 
 // toolModules are the go.mod files that only require tools.
-var toolModules = []string{"test/controlplane/go.mod", "tools/go.mod", "tools/lint/go.mod", "tools/packaging/go.mod"}
+var toolModules = []string{"test/controlplane/go.mod", "tools/go.mod", "tools/lint/go.mod", "tools/load/go.mod", "tools/packaging/go.mod"}
 
 // testModules are the go.mod files of modules of tests alone. Only what they are there for
 // has a reason.
