@@ -24,19 +24,24 @@ type filter struct {
 	workload    string
 	changesOnly bool
 	view        poolwrightv1.Decision_View
+	seen        *sight
 }
 
 // decision translates what the filter leaves of an entry; nil = nothing.
-func (f filter) decision(r controller.Remembered) *poolwrightv1.Decision {
-	if f.changesOnly && len(r.Decision.Changes) == 0 {
-		return nil
+func (f filter) decision(r controller.Remembered) (*poolwrightv1.Decision, error) {
+	e, err := f.seen.entry(r.Entry)
+	if err != nil {
+		return nil, err
 	}
-	e, whole := r.Entry, r.Whole && f.view == poolwrightv1.Decision_FULL
+	if f.changesOnly && len(e.Decision.Changes) == 0 || len(e.Decision.Plans) == 0 && len(r.Decision.Plans) > 0 {
+		return nil, nil
+	}
+	whole := r.Whole && f.view == poolwrightv1.Decision_FULL
 	switch {
 	case f.workload != "":
 		e = e.Only(func(w *planner.Workload, _ *planner.WorkloadPlan) bool { return w.QualifiedName() == f.workload })
 		if len(e.Decision.Plans) == 0 || f.changesOnly && len(e.Decision.Changes) == 0 {
-			return nil
+			return nil, nil
 		}
 		if !whole {
 			e.Decision.Trail = nil
@@ -56,7 +61,7 @@ func (f filter) decision(r controller.Remembered) *poolwrightv1.Decision {
 			Workload: x.Change.Workload, Variant: x.Change.Variant, Reason: x.Reason,
 		})
 	}
-	return d
+	return d, nil
 }
 
 // mostNear is how many namespaces are proposed for a name.

@@ -44,31 +44,37 @@ type Fleet struct {
 func NewFleet(l Loop) *Fleet { return &Fleet{loop: l} }
 
 // GetFleet returns the fleet as the last decision saw it.
-func (f *Fleet) GetFleet(_ context.Context, m *poolwrightv1.GetFleetRequest) (*poolwrightv1.GetFleetResponse, error) {
+func (f *Fleet) GetFleet(ctx context.Context, m *poolwrightv1.GetFleetRequest) (*poolwrightv1.GetFleetResponse, error) {
 	if err := message.Request(m); err != nil {
 		return nil, invalid(err)
 	}
-	newest, err := f.newest()
+	seen := sightOf(ctx)
+	newest, fleet, err := f.newest(seen)
 	if err != nil {
 		return nil, err
 	}
-	answer := &poolwrightv1.GetFleetResponse{
-		Fleet:    message.OfFleet(&newest.Decision.Fleet),
-		Decision: filter{view: m.GetView()}.decision(newest),
+	decision, err := filter{view: m.GetView(), seen: seen}.decision(newest)
+	if err != nil {
+		return nil, err
 	}
+	answer := &poolwrightv1.GetFleetResponse{Fleet: message.OfFleet(&fleet), Decision: decision}
 	for _, p := range f.loop.At(newest.Snapshot.Now) {
-		answer.Pauses = append(answer.Pauses, message.Pause(p))
+		if seen.may(p.Workload) == nil {
+			answer.Pauses = append(answer.Pauses, message.Pause(p))
+		}
 	}
 	return answer, nil
 }
 
-// newest returns the last entry, or UNAVAILABLE before the first.
-func (f *Fleet) newest() (controller.Remembered, error) {
+// newest returns the last entry, and its fleet as far as it is seen; UNAVAILABLE before the first
+// entry.
+func (f *Fleet) newest(seen *sight) (controller.Remembered, planner.Fleet, error) {
 	newest, ok := f.loop.Newest()
 	if !ok {
-		return newest, status.Error(codes.Unavailable, "no decision has been made yet")
+		return newest, planner.Fleet{}, status.Error(codes.Unavailable, "no decision has been made yet")
 	}
-	return newest, nil
+	fleet, err := seen.fleet(newest.Decision.Fleet)
+	return newest, fleet, err
 }
 
 const (
@@ -87,7 +93,11 @@ func (f *Fleet) ListDecisions(ctx context.Context, m *poolwrightv1.ListDecisions
 	if err != nil {
 		return nil, invalid(err)
 	}
-	newest, err := f.newest()
+	seen := sightOf(ctx)
+	if err := seen.may(m.GetWorkload()); err != nil {
+		return nil, err
+	}
+	_, fleet, err := f.newest(seen)
 	if err != nil {
 		return nil, err
 	}
@@ -99,13 +109,16 @@ func (f *Fleet) ListDecisions(ctx context.Context, m *poolwrightv1.ListDecisions
 	if size == 0 {
 		size = defaultPageSize
 	}
-	selected := filter{workload: m.GetWorkload(), changesOnly: m.GetChangesOnly(), view: m.GetView()}
+	selected := filter{workload: m.GetWorkload(), changesOnly: m.GetChangesOnly(), view: m.GetView(), seen: seen}
 	last := before
 	for e, ok := f.loop.Before(before); ok && e.Sequence > m.GetAfterSequence(); e, ok = f.loop.Before(e.Sequence) {
 		if err := ctx.Err(); err != nil {
 			return nil, status.FromContextError(err).Err()
 		}
-		d := selected.decision(e)
+		d, err := selected.decision(e)
+		if err != nil {
+			return nil, err
+		}
 		if d == nil {
 			continue
 		}
@@ -117,7 +130,7 @@ func (f *Fleet) ListDecisions(ctx context.Context, m *poolwrightv1.ListDecisions
 		answer.Decisions, last = append(answer.Decisions, d), e.Sequence
 	}
 	if len(answer.Decisions) == 0 && m.GetPageToken() == "" {
-		return answer, known(&newest.Decision.Fleet, m.GetWorkload())
+		return answer, known(&fleet, m.GetWorkload())
 	}
 	return answer, nil
 }
@@ -135,7 +148,6 @@ func (f *Fleet) WatchDecisions(m *poolwrightv1.WatchDecisionsRequest, stream grp
 	if err != nil {
 		return err
 	}
-	selected := filter{workload: m.GetWorkload(), changesOnly: m.GetChangesOnly(), view: m.GetView()}
 	for {
 		if err := f.loop.Wait(stream.Context(), after); err != nil {
 			return ended(stream.Context())
@@ -150,7 +162,12 @@ func (f *Fleet) WatchDecisions(m *poolwrightv1.WatchDecisionsRequest, stream grp
 			}
 		}
 		after = e.Sequence
-		d := selected.decision(e)
+		// What may be seen may change while a stream goes on.
+		selected := filter{workload: m.GetWorkload(), changesOnly: m.GetChangesOnly(), view: m.GetView(), seen: sightOf(stream.Context())}
+		d, err := selected.decision(e)
+		if err != nil {
+			return err
+		}
 		if d == nil {
 			continue
 		}
@@ -165,14 +182,18 @@ func (f *Fleet) WatchDecisions(m *poolwrightv1.WatchDecisionsRequest, stream grp
 // watchStart waits for the first decision, and returns the sequence number after which
 // to watch.
 func (f *Fleet) watchStart(ctx context.Context, m *poolwrightv1.WatchDecisionsRequest) (uint64, error) {
+	seen := sightOf(ctx)
+	if err := seen.may(m.GetWorkload()); err != nil {
+		return 0, err
+	}
 	if err := f.loop.Wait(ctx, 0); err != nil {
 		return 0, ended(ctx)
 	}
-	newest, err := f.newest()
+	newest, fleet, err := f.newest(seen)
 	if err != nil {
 		return 0, err
 	}
-	if err := known(&newest.Decision.Fleet, m.GetWorkload()); err != nil {
+	if err := known(&fleet, m.GetWorkload()); err != nil {
 		return 0, err
 	}
 	switch after := m.GetAfterSequence(); {
@@ -186,15 +207,19 @@ func (f *Fleet) watchStart(ctx context.Context, m *poolwrightv1.WatchDecisionsRe
 }
 
 // PauseWorkload holds a workload.
-func (f *Fleet) PauseWorkload(_ context.Context, m *poolwrightv1.PauseWorkloadRequest) (*poolwrightv1.Pause, error) {
+func (f *Fleet) PauseWorkload(ctx context.Context, m *poolwrightv1.PauseWorkloadRequest) (*poolwrightv1.Pause, error) {
 	if err := message.Request(m); err != nil {
 		return nil, invalid(err)
 	}
-	newest, err := f.newest()
+	seen := sightOf(ctx)
+	if err := seen.may(m.GetWorkload()); err != nil {
+		return nil, err
+	}
+	newest, fleet, err := f.newest(seen)
 	if err != nil {
 		return nil, err
 	}
-	if err := known(&newest.Decision.Fleet, m.GetWorkload()); err != nil {
+	if err := known(&fleet, m.GetWorkload()); err != nil {
 		return nil, err
 	}
 	pause := planner.Pause{Workload: m.GetWorkload(), Reason: m.GetReason()}
@@ -212,19 +237,23 @@ func (f *Fleet) PauseWorkload(_ context.Context, m *poolwrightv1.PauseWorkloadRe
 }
 
 // ResumeWorkload lets a workload go.
-func (f *Fleet) ResumeWorkload(_ context.Context, m *poolwrightv1.ResumeWorkloadRequest) (*poolwrightv1.ResumeWorkloadResponse, error) {
+func (f *Fleet) ResumeWorkload(ctx context.Context, m *poolwrightv1.ResumeWorkloadRequest) (*poolwrightv1.ResumeWorkloadResponse, error) {
 	if err := message.Request(m); err != nil {
 		return nil, invalid(err)
+	}
+	seen := sightOf(ctx)
+	if err := seen.may(m.GetWorkload()); err != nil {
+		return nil, err
 	}
 	pause, paused := f.loop.Resume(m.GetWorkload())
 	if paused { // even where the workload is gone
 		return &poolwrightv1.ResumeWorkloadResponse{Pause: message.Pause(pause)}, nil
 	}
-	newest, err := f.newest()
+	_, fleet, err := f.newest(seen)
 	if err != nil {
 		return nil, err
 	}
-	if err := known(&newest.Decision.Fleet, m.GetWorkload()); err != nil {
+	if err := known(&fleet, m.GetWorkload()); err != nil {
 		return nil, err
 	}
 	return &poolwrightv1.ResumeWorkloadResponse{}, nil

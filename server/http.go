@@ -12,19 +12,24 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/web"
 )
 
 // newHandler serves REST, health, the OpenAPI document, metrics and the pages.
-func (s *Server) newHandler(services Services, registry *prometheus.Registry, limiter *limiter, live func() error) (http.Handler, error) {
+func (s *Server) newHandler(services Services, registry *prometheus.Registry, limiter *limiter, guard *guard, live func() error) (http.Handler, error) {
 	gateway := runtime.NewServeMux(
 		runtime.WithMarshalerOption(runtime.MIMEWildcard, jsonMarshaler),
 		runtime.WithMarshalerOption("application/json", jsonMarshaler),
 		runtime.WithMarshalerOption("application/yaml", yamlMarshaler),
 		runtime.WithErrorHandler(writeError),
 		runtime.WithRoutingErrorHandler(writeRoutingError),
+		runtime.WithMiddlewares(admitted),
+		// Headers of callers mean nothing to the gRPC side, and a form is no other method.
+		runtime.WithIncomingHeaderMatcher(func(string) (string, bool) { return "", false }),
+		runtime.WithDisablePathLengthFallback(),
 	)
 	err := poolwrightv1.RegisterOptimizerServiceHandlerServer(context.Background(), gateway, services.Optimizer)
 	if err == nil && services.Fleet != nil {
@@ -46,11 +51,14 @@ func (s *Server) newHandler(services Services, registry *prometheus.Registry, li
 	if err != nil {
 		return nil, err
 	}
-	refuse := func(w http.ResponseWriter, r *http.Request, err error) {
+	fail := func(w http.ResponseWriter, r *http.Request, err error) {
 		_, marshaler := runtime.MarshalerForRequest(gateway, r)
 		runtime.HTTPError(r.Context(), gateway, marshaler, w, r, err)
 	}
-	answers := recovered(limiter.handler(rememberDecodeErrors(knownParameters(gateway, refuse)), refuse))
+	answers, err := guard.calls(recovered(limiter.handler(rememberDecodeErrors(knownParameters(gateway, fail)), fail)), described()...)
+	if err != nil {
+		return nil, err
+	}
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", promhttp.InstrumentHandlerDuration(duration, answers))
 	for _, path := range streamPaths {
@@ -58,14 +66,31 @@ func (s *Server) newHandler(services Services, registry *prometheus.Registry, li
 	}
 	mux.Handle("GET /openapi.json", fixed("application/json", poolwrightv1.OpenAPI))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	mux.Handle("GET /healthz", healthy(live))
-	mux.Handle("GET /readyz", healthy(s.readiness))
+	mux.Handle(healthPattern, healthy(live))
+	mux.Handle(readyPattern, healthy(s.readiness))
 	for pattern, h := range readers(gateway) {
-		mux.Handle(pattern, recovered(limiter.handler(h, refuse)))
+		mux.Handle(pattern, recovered(limiter.handler(h, fail)))
 	}
-	mux.Handle("/", pages)
+	mux.Handle(pagesPattern, pages)
 	// Pages of other sites may not send anything here by the browser of somebody who can.
-	return http.NewCrossOriginProtection().Handler(mux), nil
+	return secure(patient(http.NewCrossOriginProtection().Handler(guard.handler(mux, healthPattern, readyPattern, pagesPattern)))), nil
+}
+
+// What is open to everybody: whether the process works, and pages, which have nothing in them
+// that is not in every copy of the program.
+const (
+	healthPattern = "GET /healthz"
+	readyPattern  = "GET /readyz"
+	pagesPattern  = "/"
+)
+
+// described are the services that REST has.
+func described() []protoreflect.ServiceDescriptor {
+	return []protoreflect.ServiceDescriptor{
+		poolwrightv1.File_poolwright_v1_optimizer_service_proto.Services().ByName("OptimizerService"),
+		poolwrightv1.File_poolwright_v1_fleet_service_proto.Services().ByName("FleetService"),
+		poolwrightv1.File_poolwright_v1_simulation_service_proto.Services().ByName("SimulationService"),
+	}
 }
 
 // writeError answers with the status of err. Text that could not be decoded gets

@@ -21,8 +21,9 @@ const (
 	// relayed marks what another process of ours asks: one that takes this one for the leader,
 	// which asks no third.
 	relayed = "poolwright-relayed"
-	// credentials are of whoever asks, and are passed on: the leader judges them as well.
-	credentials = "authorization"
+	// authorization is what whoever asks has shown, and is passed on: the leader judges it as
+	// well.
+	authorization = "authorization"
 )
 
 // ask returns whom to ask, nil = nobody, and the context to do so.
@@ -40,7 +41,10 @@ func (l Leader) ask(ctx context.Context) (context.Context, grpc.ClientConnInterf
 		return ctx, nil, status.Error(codes.Unavailable, "the leader is changing")
 	}
 	passed := metadata.Pairs(relayed, "true")
-	passed.Append(credentials, metadata.ValueFromIncomingContext(ctx, credentials)...)
+	passed.Append(authorization, metadata.ValueFromIncomingContext(ctx, authorization)...)
+	if err := passCaller(ctx, passed); err != nil {
+		return ctx, nil, err
+	}
 	return metadata.NewOutgoingContext(ctx, passed), leader, nil
 }
 

@@ -88,7 +88,7 @@ func (l *limiter) ask(ctx context.Context, method string) error {
 	if !ok || from.Addr.Network() == innerNetwork || probes(method) {
 		return nil
 	}
-	return l.rate(from.Addr.String())
+	return l.rate(ctx, from.Addr.String())
 }
 
 // probes tells whether a method asks for health.
@@ -99,14 +99,18 @@ func probes(method string) bool {
 // innerNetwork is that of the connection between gateway and gRPC server.
 const innerNetwork = "bufconn"
 
-// rate refuses a call from an address that asks too often.
-func (l *limiter) rate(address string) error {
-	caller, _, err := net.SplitHostPort(address)
+// rate refuses a call of somebody who asks too often: a user, or an address where nobody said
+// who they are.
+func (l *limiter) rate(ctx context.Context, address string) error {
+	asking, _, err := net.SplitHostPort(address)
 	if err != nil {
-		caller = address
+		asking = address
+	}
+	if c, _ := callerOf(ctx); c.user.Name != "" && c.user.Known() {
+		asking = "user " + c.user.Name
 	}
 	limits := l.limits()
-	wait := l.rates.wait(caller, limits, time.Now())
+	wait := l.rates.wait(asking, limits, time.Now())
 	if wait == 0 {
 		return nil
 	}
@@ -119,7 +123,7 @@ func (l *limiter) rate(address string) error {
 // processor from anybody.
 func (l *limiter) handler(next http.Handler, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := l.rate(r.RemoteAddr); err != nil {
+		if err := l.rate(r.Context(), r.RemoteAddr); err != nil {
 			refuse(w, r, err)
 			return
 		}

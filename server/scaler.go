@@ -60,9 +60,9 @@ const (
 
 // GetMetricSpec names the metric. It needs no decision, so that the
 // HorizontalPodAutoscaler is never without one.
-func (s *Scaler) GetMetricSpec(_ context.Context, ref *externalscaler.ScaledObjectRef) (*externalscaler.GetMetricSpecResponse, error) {
-	if _, err := scaledOf(ref); err != nil {
-		return nil, invalid(err)
+func (s *Scaler) GetMetricSpec(ctx context.Context, ref *externalscaler.ScaledObjectRef) (*externalscaler.GetMetricSpecResponse, error) {
+	if _, err := asked(ctx, ref); err != nil {
+		return nil, err
 	}
 	return &externalscaler.GetMetricSpecResponse{MetricSpecs: []*externalscaler.MetricSpec{
 		{MetricName: scalerMetric, TargetSize: scalerTarget, TargetSizeFloat: scalerTarget},
@@ -98,9 +98,9 @@ func (s *Scaler) IsActive(ctx context.Context, ref *externalscaler.ScaledObjectR
 func answer[T any](ctx context.Context, s *Scaler, ref *externalscaler.ScaledObjectRef,
 	ask func(context.Context, externalscaler.ExternalScalerClient) (*T, error), say func(recommendation) *T,
 ) (*T, error) {
-	scaled, err := scaledOf(ref)
+	scaled, err := asked(ctx, ref)
 	if err != nil {
-		return nil, invalid(err)
+		return nil, err
 	}
 	ctx, leader, err := s.config.Leader.ask(ctx)
 	switch {
@@ -109,7 +109,7 @@ func answer[T any](ctx context.Context, s *Scaler, ref *externalscaler.ScaledObj
 	case leader != nil:
 		return ask(ctx, externalscaler.NewExternalScalerClient(leader))
 	}
-	r, err := s.recommendation(scaled)
+	r, err := s.recommendation(sightOf(ctx), scaled)
 	if err != nil {
 		return nil, err
 	}
@@ -120,9 +120,9 @@ func answer[T any](ctx context.Context, s *Scaler, ref *externalscaler.ScaledObj
 // It never says false, which some versions of KEDA act on without asking other triggers;
 // they learn it by [Scaler.IsActive].
 func (s *Scaler) StreamIsActive(ref *externalscaler.ScaledObjectRef, stream grpc.ServerStreamingServer[externalscaler.IsActiveResponse]) error {
-	scaled, err := scaledOf(ref)
+	scaled, err := asked(stream.Context(), ref)
 	if err != nil {
-		return invalid(err)
+		return err
 	}
 	ctx, leader, err := s.config.Leader.ask(stream.Context())
 	switch {
@@ -156,7 +156,7 @@ func (s *Scaler) StreamIsActive(ref *externalscaler.ScaledObjectRef, stream grpc
 }
 
 // recommendation is what the last decision says, if it is not too old.
-func (s *Scaler) recommendation(scaled *scaled) (recommendation, error) {
+func (s *Scaler) recommendation(seen *sight, scaled *scaled) (recommendation, error) {
 	newest, ok := s.config.Decisions.Newest()
 	if !ok {
 		return recommendation{}, status.Error(codes.Unavailable, "no decision has been made yet")
@@ -167,7 +167,11 @@ func (s *Scaler) recommendation(scaled *scaled) (recommendation, error) {
 	}
 	r, ok := scaled.in(&newest.Decision)
 	if !ok {
-		return r, scaled.unknown(&newest.Decision.Fleet)
+		fleet, err := seen.fleet(newest.Decision.Fleet)
+		if err == nil {
+			err = scaled.unknown(&fleet)
+		}
+		return r, err
 	}
 	return r, nil
 }
@@ -190,6 +194,15 @@ type scaled struct {
 	namespace         string
 	workload, variant string
 	kind, target      string
+}
+
+// asked is what a caller asks about, if it may.
+func asked(ctx context.Context, ref *externalscaler.ScaledObjectRef) (*scaled, error) {
+	s, err := scaledOf(ref)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	return s, sightOf(ctx).mayIn(s.namespace)
 }
 
 // scaledOf reads the metadata of a trigger.

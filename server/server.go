@@ -1,13 +1,16 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"math"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	grpcprometheus "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
@@ -18,13 +21,16 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
+	"github.com/poolwright/poolwright/internal/access"
 	"github.com/poolwright/poolwright/proto/externalscaler"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
@@ -56,16 +62,20 @@ type Config struct {
 	Live, Ready func() error
 	// Limits are asked for at every call, so that they may change; nil = the defaults.
 	Limits func() Limits
-	// Log gets each call at debug level; nil = none does.
+	// Log gets each call at debug level, and why callers are refused that may be in the right;
+	// nil = none does.
 	Log *slog.Logger
 	// Traces get each call; nil = none does.
 	Traces trace.TracerProvider
+	// Access knows who may ask; nil = everybody may, and nothing is encrypted.
+	Access *access.Access
 }
 
 // Server is the gRPC and the HTTP side of services.
 type Server struct {
 	grpc   *grpc.Server
 	http   *http.Server
+	limits func() Limits
 	health *health.Server
 	ready  func() error
 	// inner is where the gateway asks for streams, by conn: they need gRPC.
@@ -92,50 +102,90 @@ func New(c Config) (*Server, error) {
 	recovered := recovery.WithRecoveryHandler(func(p any) error {
 		return status.Errorf(codes.Internal, "a bug: %v", p)
 	})
-	s := &Server{health: health.NewServer(), ready: fine(c.Ready), inner: bufconn.Listen(innerBytes)}
+	guard := newGuard(c.Access, c.Log)
+	s := &Server{health: health.NewServer(), ready: fine(c.Ready), inner: bufconn.Listen(innerBytes), limits: limits}
 	s.ending, s.endStreams = context.WithCancel(context.Background())
-	s.grpc = grpc.NewServer(append(traced.server(),
-		grpc.MaxRecvMsgSize(limits().MaxRequestBytes),
-		grpc.ChainUnaryInterceptor(metrics.UnaryServerInterceptor(), calls.unary, recovery.UnaryServerInterceptor(recovered), limiter.unary),
-		grpc.ChainStreamInterceptor(metrics.StreamServerInterceptor(), calls.stream, recovery.StreamServerInterceptor(recovered), limiter.stream, s.untilTheEnd),
+	s.grpc = grpc.NewServer(append(slices.Concat(traced.server(), options(limits(), c.Access)),
+		grpc.UnaryInterceptor(limiter.unary),
+		grpc.ChainStreamInterceptor(metrics.StreamServerInterceptor(), calls.stream, recovery.StreamServerInterceptor(recovered), guard.stream, limiter.stream, s.untilTheEnd),
 	)...)
-	poolwrightv1.RegisterOptimizerServiceServer(s.grpc, services.Optimizer)
-	if services.Fleet != nil {
-		poolwrightv1.RegisterFleetServiceServer(s.grpc, services.Fleet)
-	}
-	if services.Simulation != nil {
-		poolwrightv1.RegisterSimulationServiceServer(s.grpc, services.Simulation)
-	}
-	if services.Scaler != nil {
-		externalscaler.RegisterExternalScalerServer(s.grpc, services.Scaler)
-	}
-	healthv1.RegisterHealthServer(s.grpc, s.health)
-	reflection.Register(s.grpc)
+	before := chain(metrics.UnaryServerInterceptor(), calls.unary, recovery.UnaryServerInterceptor(recovered), guard.unary)
+	register(registrar{s.grpc, before}, services, s.health)
 	metrics.InitializeMetrics(s.grpc)
 
 	var err error
-	s.conn, err = grpc.NewClient("passthrough:///inner", append(traced.gateway(), grpc.WithTransportCredentials(insecure.NewCredentials()),
+	s.conn, err = grpc.NewClient("passthrough:///inner", append(slices.Concat(traced.gateway(), guard.inner()), grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return s.inner.DialContext(ctx) }),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))...)
 	if err != nil {
 		return nil, fmt.Errorf("server: connect gateway: %w", err)
 	}
-	handler, err := s.newHandler(services, registry, limiter, fine(c.Live))
+	handler, err := s.newHandler(services, registry, limiter, guard, fine(c.Live))
 	if err != nil {
 		return nil, errors.Join(err, s.conn.Close())
 	}
 	s.http = &http.Server{
 		Handler:           calls.handler(traced.handler(handler)),
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       time.Minute,
-		IdleTimeout:       2 * time.Minute,
+		ReadHeaderTimeout: handshakeTime,
+		ReadTimeout:       requestTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    mostHeaderBytes,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: mostStreams},
+		ErrorLog:          log.New(complaints{}, "", 0),
+	}
+	if c.Access != nil {
+		s.http.TLSConfig = c.Access.TLS("h2", "http/1.1")
 	}
 	return s, nil
+}
+
+// options are those of the gRPC server but for its interceptors.
+func options(l Limits, a *access.Access) []grpc.ServerOption {
+	all := []grpc.ServerOption{
+		grpc.MaxRecvMsgSize(l.MaxRequestBytes),
+		grpc.MaxHeaderListSize(mostHeaderBytes),
+		grpc.MaxConcurrentStreams(mostStreams),
+		grpc.ConnectionTimeout(handshakeTime),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: probeTime, Timeout: answerTime}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: leastProbe, PermitWithoutStream: true}),
+	}
+	if a != nil && a.Encrypted() {
+		all = append(all, grpc.Creds(outer{credentials.NewTLS(a.TLS("h2"))}))
+	}
+	return all
+}
+
+func register(r registrar, services Services, h *health.Server) {
+	poolwrightv1.RegisterOptimizerServiceServer(r, services.Optimizer)
+	if services.Fleet != nil {
+		poolwrightv1.RegisterFleetServiceServer(r, services.Fleet)
+	}
+	if services.Simulation != nil {
+		poolwrightv1.RegisterSimulationServiceServer(r, services.Simulation)
+	}
+	if services.Scaler != nil {
+		externalscaler.RegisterExternalScalerServer(r, services.Scaler)
+	}
+	healthv1.RegisterHealthServer(r, h)
+	reflection.Register(r)
+}
+
+// complaints are those of the HTTP server. What strangers fail at is none.
+type complaints struct{}
+
+// Write implements [io.Writer].
+func (complaints) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("TLS handshake error")) {
+		return len(p), nil
+	}
+	return log.Writer().Write(p)
 }
 
 // Serve answers on both listeners until ctx ends, then lets calls in flight
 // finish. It closes the listeners.
 func (s *Server) Serve(ctx context.Context, grpcListener, httpListener net.Listener) error {
+	most := func() int { return s.limits().Connections }
+	grpcListener, httpListener = &counted{Listener: grpcListener, most: most}, &counted{Listener: httpListener, most: most}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, l := range []net.Listener{grpcListener, s.inner} {
 		group.Go(func() error {
@@ -146,7 +196,11 @@ func (s *Server) Serve(ctx context.Context, grpcListener, httpListener net.Liste
 		})
 	}
 	group.Go(func() error {
-		if err := s.http.Serve(httpListener); !errors.Is(err, http.ErrServerClosed) {
+		serve := s.http.Serve
+		if s.http.TLSConfig != nil {
+			serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") }
+		}
+		if err := serve(httpListener); !errors.Is(err, http.ErrServerClosed) {
 			return err
 		}
 		return nil

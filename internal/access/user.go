@@ -14,9 +14,12 @@ type User struct {
 	Groups []string
 	// Extra is what the API server says of them besides, to be handed back to it.
 	Extra map[string][]string
-	// peer: it is a process of this installation, which has let in somebody else.
-	peer bool
+	peer  bool
 }
+
+// Peer tells whether it is another process of this installation, which says whom it has let in.
+// It may ask nothing for itself.
+func (u *User) Peer() bool { return u.peer }
 
 // Names of Kubernetes.
 const (

@@ -19,6 +19,7 @@ import (
 	"github.com/poolwright/poolwright/config"
 	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/controller/ledger"
+	"github.com/poolwright/poolwright/internal/access"
 	"github.com/poolwright/poolwright/internal/election"
 	"github.com/poolwright/poolwright/internal/kube"
 	"github.com/poolwright/poolwright/internal/resource"
@@ -138,7 +139,10 @@ func readers(c *config.Cluster) []resource.Reader {
 	return all
 }
 
-func (l *clusterLoop) scaler(decisions server.Decisions) server.ScalerConfig {
+func (l *clusterLoop) cluster() kube.Config { return l.settings.config.Cluster.Kube }
+
+func (l *clusterLoop) scaler(decisions server.Decisions, a *access.Access) server.ScalerConfig {
+	l.leader.access = a
 	return server.ScalerConfig{Decisions: decisions, Leader: l.leader.ask}
 }
 

@@ -8,16 +8,20 @@ import (
 	"sync"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
 
+	"github.com/poolwright/poolwright/internal/access"
 	"github.com/poolwright/poolwright/internal/election"
 )
 
 // leader is who leads, and the connection to it where that is another process.
 type leader struct {
-	mu   sync.Mutex
-	now  election.Leader
-	conn *grpc.ClientConn
+	access *access.Access
+	mu     sync.Mutex
+	now    election.Leader
+	conn   *grpc.ClientConn
 	// until ends when another one leads, by end.
 	until context.Context
 	end   context.CancelFunc
@@ -28,8 +32,7 @@ func (l *leader) changed(now election.Leader) error {
 	var conn *grpc.ClientConn
 	if !now.Self && now.Address != "" {
 		var err error
-		conn, err = grpc.NewClient(now.Address, grpc.WithTransportCredentials(insecure.NewCredentials()),
-			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))
+		conn, err = grpc.NewClient(now.Address, append(asPeer(l.access), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))...)
 		if err != nil {
 			return err
 		}
@@ -51,6 +54,31 @@ func (l *leader) set(now election.Leader, conn *grpc.ClientConn) error {
 		return last.Close()
 	}
 	return nil
+}
+
+// asPeer is how one process of an installation asks another. Where they share a key the one
+// shows by it that it has asked callers who they are; otherwise what callers have shown is passed
+// on.
+func asPeer(a *access.Access) []grpc.DialOption {
+	encryption, token := a.Peer()
+	if encryption == nil {
+		return []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
+	}
+	shown := func(ctx context.Context) context.Context {
+		passed, _ := metadata.FromOutgoingContext(ctx)
+		passed = passed.Copy()
+		passed.Set("authorization", "Bearer "+token())
+		return metadata.NewOutgoingContext(ctx, passed)
+	}
+	return []grpc.DialOption{
+		grpc.WithTransportCredentials(credentials.NewTLS(encryption)),
+		grpc.WithUnaryInterceptor(func(ctx context.Context, method string, m, answer any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, o ...grpc.CallOption) error {
+			return invoke(shown(ctx), method, m, answer, conn, o...)
+		}),
+		grpc.WithStreamInterceptor(func(ctx context.Context, d *grpc.StreamDesc, conn *grpc.ClientConn, method string, stream grpc.Streamer, o ...grpc.CallOption) (grpc.ClientStream, error) {
+			return stream(shown(ctx), d, conn, method, o...)
+		}),
+	}
 }
 
 // resigned is said when this process leads no longer.

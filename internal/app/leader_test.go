@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
+	"github.com/poolwright/poolwright/internal/access"
 	"github.com/poolwright/poolwright/internal/election"
 	"github.com/poolwright/poolwright/proto/externalscaler"
 )
@@ -29,7 +30,9 @@ func TestLeaderIsAsked(t *testing.T) {
 	go func() { _ = s.Serve(listener) }()
 	t.Cleanup(s.Stop)
 
-	var l leader
+	nobody, err := access.New(access.Config{}, nil)
+	require.NoError(t, err)
+	l := leader{access: nobody}
 	_, _, err = l.ask()
 	require.EqualError(t, err, "no process is known to lead")
 	require.NoError(t, l.changed(election.Leader{Identity: "other", Address: listener.Addr().String()}))

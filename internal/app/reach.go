@@ -10,7 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/client-go/kubernetes"
+
 	"github.com/poolwright/poolwright/config"
+	"github.com/poolwright/poolwright/internal/access"
+	"github.com/poolwright/poolwright/internal/kube"
 	"github.com/poolwright/poolwright/server"
 )
 
@@ -22,25 +26,60 @@ const reachPeriod = 5 * time.Second
 type reach struct {
 	file *followed[config.Server] // nil where there is none
 	now  atomic.Pointer[config.Server]
+	// access knows who may ask.
+	access *access.Access
 	// addresses are listened on.
 	addresses []net.Addr
 	log       *slog.Logger
+	// said is the last error of following.
+	said string
 }
 
+// newReach reads a file.
 func newReach(file string, log *slog.Logger) (*reach, error) {
 	r := &reach{log: log}
-	r.now.Store(&config.Server{})
-	if file == "" {
-		return r, nil
+	var first config.Server
+	if file != "" {
+		f, err := follow(file, config.ReadServer)
+		if err != nil {
+			return nil, err
+		}
+		r.file, first = f, f.config
 	}
-	f, err := follow(file, config.ReadServer)
+	r.now.Store(&first)
+	return r, nil
+}
+
+// open reads the files that the file names. The API server that is asked is that of a cluster.
+func (r *reach) open(cluster kube.Config) (err error) {
+	var client kubernetes.Interface
+	c := r.now.Load().Access
+	if c.Asks() {
+		if client, err = reviewer(cluster); err != nil {
+			return err
+		}
+	}
+	if r.access, err = access.New(c, client); err != nil {
+		return &InputError{err}
+	}
+	return nil
+}
+
+// Questions to the API server about callers are fewer than those of the loop, and take nothing
+// away from them.
+const reviewsPerSecond, reviewsAtOnce = 100, 200
+
+func reviewer(c kube.Config) (kubernetes.Interface, error) {
+	c.QPS, c.Burst = reviewsPerSecond, reviewsAtOnce
+	rest, _, err := kube.Load(c)
 	if err != nil {
 		return nil, err
 	}
-	first := f.config
-	r.file = f
-	r.now.Store(&first)
-	return r, nil
+	client, err := kube.New(rest)
+	if err != nil {
+		return nil, err
+	}
+	return client.Typed, nil
 }
 
 // limits are those of now.
@@ -55,7 +94,7 @@ func (r *reach) listening(addresses ...net.Addr) error {
 	return nil
 }
 
-// run follows the file until ctx ends.
+// run follows the file and those that it names until ctx ends.
 func (r *reach) run(ctx context.Context) {
 	if r.file == nil {
 		return
@@ -67,32 +106,39 @@ func (r *reach) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-		}
-		if err := r.follow(); err != nil {
-			r.log.Error("not all of the configuration of the server counts", "error", err)
+			r.look()
 		}
 	}
 }
 
-// follow takes over what has changed.
+// look takes over what has changed, and says once what does not count.
+func (r *reach) look() {
+	switch err := r.follow(); {
+	case err == nil:
+		r.said = ""
+	case err.Error() != r.said:
+		r.said = err.Error()
+		r.log.Error("not all of the configuration of the server counts", "error", err)
+	}
+}
+
+// follow takes over what has changed in the file and in those that it names.
 func (r *reach) follow() error {
 	changed, err := r.file.follow()
-	if !changed {
-		return err
-	}
 	next, before := r.file.config, r.now.Load()
-	if err := next.Access.Listen(r.addresses...); err != nil {
-		return fmt.Errorf("%s: %w", r.file.file, err)
+	if mistake := next.Access.Listen(r.addresses...); mistake != nil {
+		return fmt.Errorf("%s: %w", r.file.file, mistake)
 	}
-	var restart []error
+	if mistake := r.access.Reload(next.Access); mistake != nil {
+		return errors.Join(err, mistake)
+	}
 	if !reflect.DeepEqual(next.Tracing, before.Tracing) {
-		restart = append(restart, fmt.Errorf("%s: tracing: %w", r.file.file, errRestart))
+		err = errors.Join(err, fmt.Errorf("%s: tracing: %w", r.file.file, errRestart))
 		next.Tracing = before.Tracing
 	}
-	if (next.Access.TLS == nil) != (before.Access.TLS == nil) {
-		return fmt.Errorf("%s: whether there is tls: %w", r.file.file, errRestart)
-	}
 	r.now.Store(&next)
-	r.log.Info("the configuration of the server has changed")
-	return errors.Join(restart...)
+	if changed {
+		r.log.Info("the configuration of the server has changed")
+	}
+	return err
 }

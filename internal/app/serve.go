@@ -14,6 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/internal/access"
+	"github.com/poolwright/poolwright/internal/kube"
 	"github.com/poolwright/poolwright/internal/telemetry"
 	"github.com/poolwright/poolwright/internal/tracing"
 	"github.com/poolwright/poolwright/optimizer/lp"
@@ -72,14 +74,17 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
+	if err := reach.open(l.cluster()); err != nil {
+		return err
+	}
 	srv, err := server.New(server.Config{
 		Services: server.Services{
 			Optimizer:  server.NewOptimizer(p),
 			Fleet:      l.show(server.NewFleet(people)),
 			Simulation: server.NewSimulation(simulations(engine)),
-			Scaler:     server.NewScaler(l.scaler(people)),
+			Scaler:     server.NewScaler(l.scaler(people, reach.access)),
 		},
-		Registry: with.registry, Limits: reach.limits, Live: l.live, Ready: l.ready, Log: log, Traces: with.traces,
+		Registry: with.registry, Limits: reach.limits, Live: l.live, Ready: l.ready, Log: log, Traces: with.traces, Access: reach.access,
 	})
 	if err != nil {
 		return err
@@ -131,8 +136,10 @@ type loop interface {
 	listening(grpc, http net.Addr)
 	// run plans until ctx ends.
 	run(ctx context.Context) error
-	// scaler is how KEDA is answered.
-	scaler(decisions server.Decisions) server.ScalerConfig
+	// cluster is the one whose API server knows callers.
+	cluster() kube.Config
+	// scaler is how KEDA is answered, and the leader asked.
+	scaler(decisions server.Decisions, a *access.Access) server.ScalerConfig
 	// show is how people are answered; own is the loop of this process.
 	show(own *server.Fleet) poolwrightv1.FleetServiceServer
 	// live returns why the loop will not go on by itself, and ready why this process cannot

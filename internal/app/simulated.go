@@ -10,6 +10,8 @@ import (
 	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/controller/ledger"
 	"github.com/poolwright/poolwright/examples"
+	"github.com/poolwright/poolwright/internal/access"
+	"github.com/poolwright/poolwright/internal/kube"
 	"github.com/poolwright/poolwright/internal/message"
 	"github.com/poolwright/poolwright/internal/telemetry"
 	"github.com/poolwright/poolwright/internal/tracing"
@@ -125,8 +127,11 @@ func newSimulatedLoop(c ServeConfig, p *planner.Planner, people view, with instr
 	return l, nil
 }
 
+// cluster is the one of the kubeconfig, or that the process runs in.
+func (l *simulatedLoop) cluster() kube.Config { return kube.Config{} }
+
 // scaler takes decisions of any age: the clock of the simulation is not the system's.
-func (l *simulatedLoop) scaler(decisions server.Decisions) server.ScalerConfig {
+func (l *simulatedLoop) scaler(decisions server.Decisions, _ *access.Access) server.ScalerConfig {
 	return server.ScalerConfig{Decisions: decisions, TTL: -1}
 }
 

@@ -1,0 +1,108 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/internal/access"
+	"github.com/poolwright/poolwright/planner"
+)
+
+// sight is what a caller sees of a fleet: workloads of all namespaces, or of some.
+type sight struct {
+	ctx   context.Context
+	scope access.Scope
+	guard *guard
+	// known are the namespaces that were asked about, and whether they are seen.
+	known map[string]bool
+	err   error
+}
+
+// sightOf is that of who calls. Who was not let in sees nothing.
+func sightOf(ctx context.Context) *sight {
+	c, _ := callerOf(ctx)
+	return &sight{ctx: ctx, scope: c.scope, guard: c.guard, known: map[string]bool{}}
+}
+
+// has tells whether a namespace is seen. Where that cannot be found out it is not, and err
+// is set.
+func (s *sight) has(namespace string) bool {
+	seen, ok := s.known[namespace]
+	if !ok {
+		var err error
+		if seen, err = s.scope.Has(s.ctx, namespace); err != nil {
+			s.err = s.guard.refusal(s.ctx, err)
+		}
+		s.known[namespace] = seen
+	}
+	return seen
+}
+
+// may is PERMISSION_DENIED for a workload of a namespace that is not seen; "" is no workload.
+func (s *sight) may(workload string) error {
+	if workload == "" {
+		return nil
+	}
+	namespace, _, ok := strings.Cut(workload, "/")
+	if !ok {
+		namespace = ""
+	}
+	return s.mayIn(namespace)
+}
+
+// mayIn is PERMISSION_DENIED for a namespace that is not seen.
+func (s *sight) mayIn(namespace string) error {
+	seen := s.has(namespace)
+	switch {
+	case s.err != nil:
+		return s.err
+	case !seen:
+		return status.Errorf(codes.PermissionDenied, "you may not ask this about workloads of the namespace %q", namespace)
+	}
+	return nil
+}
+
+// fleet is a fleet with the workloads that are seen; PERMISSION_DENIED where none is.
+func (s *sight) fleet(f planner.Fleet) (planner.Fleet, error) {
+	if s.scope.Everywhere() {
+		return f, nil
+	}
+	all := f.Workloads
+	f.Workloads = nil
+	for i := range all {
+		if s.has(all[i].Namespace) {
+			f.Workloads = append(f.Workloads, all[i])
+		}
+	}
+	switch {
+	case s.err != nil:
+		return f, s.err
+	case len(f.Workloads) == 0:
+		return f, status.Error(codes.PermissionDenied, "there is no workload in a namespace about which you may ask this")
+	}
+	return f, nil
+}
+
+// entry is a decision as far as it is seen. Price and proof are those of the whole fleet; what is
+// said in words of the whole names others, and is left out.
+func (s *sight) entry(e controller.Entry) (controller.Entry, error) {
+	if s.scope.Everywhere() {
+		return e, nil
+	}
+	e = e.Only(func(w *planner.Workload, _ *planner.WorkloadPlan) bool { return s.has(w.Namespace) })
+	d := &e.Decision
+	d.Trail = slices.DeleteFunc(slices.Clone(d.Trail), func(step planner.Step) bool { return step.Subject == "" })
+	d.Notes, e.Failure, e.Snapshot.Paused = nil, "", nil
+	d.Quotas = slices.DeleteFunc(slices.Clone(d.Quotas), func(q planner.QuotaUse) bool { return !s.has(q.Namespace) })
+	d.Fleet.Pools = slices.Clone(d.Fleet.Pools)
+	for i := range d.Fleet.Pools {
+		p := &d.Fleet.Pools[i]
+		p.Quotas = slices.DeleteFunc(slices.Clone(p.Quotas), func(q planner.Quota) bool { return !s.has(q.Namespace) })
+	}
+	return e, s.err
+}

@@ -1,0 +1,40 @@
+package server
+
+import (
+	"context"
+	"slices"
+
+	"google.golang.org/grpc"
+)
+
+// registrar registers services with an interceptor that is asked before the request of a call
+// is read. Those of the server are asked after it, but for streams.
+type registrar struct {
+	*grpc.Server
+	before grpc.UnaryServerInterceptor
+}
+
+// RegisterService implements [grpc.ServiceRegistrar].
+func (r registrar) RegisterService(d *grpc.ServiceDesc, service any) {
+	asking := *d
+	asking.Methods = slices.Clone(d.Methods)
+	for i := range asking.Methods {
+		m := &asking.Methods[i]
+		handle, info := m.Handler, &grpc.UnaryServerInfo{Server: service, FullMethod: "/" + d.ServiceName + "/" + m.MethodName}
+		m.Handler = func(service any, ctx context.Context, read func(any) error, after grpc.UnaryServerInterceptor) (any, error) {
+			return r.before(ctx, nil, info, func(ctx context.Context, _ any) (any, error) { return handle(service, ctx, read, after) })
+		}
+	}
+	r.Server.RegisterService(&asking, service)
+}
+
+// chain is interceptors one after the other.
+func chain(first grpc.UnaryServerInterceptor, others ...grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {
+	if len(others) == 0 {
+		return first
+	}
+	next := chain(others[0], others[1:]...)
+	return func(ctx context.Context, m any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+		return first(ctx, m, info, func(ctx context.Context, m any) (any, error) { return next(ctx, m, info, handle) })
+	}
+}
