@@ -131,4 +131,7 @@ func (c *ControlPlane) Admin() *rest.Config { return rest.CopyConfig(c.admin) }
 // FreeAddresses are addresses of the control plane's network that nobody listens on.
 func (c *ControlPlane) FreeAddresses(count int) ([]string, error) { return c.network.addresses(count) }
 
+// Programs is the folder that kubectl is in.
+func (c *ControlPlane) Programs() string { return c.programs }
+
 func (c *ControlPlane) path(name string) string { return filepath.Join(c.folder, name) }

@@ -24,6 +24,11 @@ var commands = []struct {
 }{
 	{page: "docs/quick-start.md", test: "cmd/poolwright/followed_test.go", names: "quick-start.md"},
 	{page: "docs/tutorials/file.md", test: "cmd/poolwright/followed_test.go", names: "tutorials/file.md"},
+	{page: "docs/tutorials/deployments.md", test: "test/e2e/tutorials_test.go", names: `"deployments.md"`},
+	{page: "docs/tutorials/keda.md", test: "test/e2e/tutorials_test.go", names: `"keda.md"`},
+	{page: "docs/tutorials/kthena.md", test: "test/e2e/tutorials_test.go", names: `"kthena.md"`},
+	{page: "docs/tutorials/llmaz.md", test: "test/e2e/tutorials_test.go", names: `"llmaz.md"`},
+	{page: "docs/tutorials/llmd.md", test: "test/e2e/tutorials_test.go", names: `"llmd.md"`},
 	{page: "README.md", block: "make run", why: "`make test` is what runs the tests; tools/first-run.sh starts what `make run` does"},
 	{page: "README.md", block: "make build", test: "cmd/poolwright/testdata/script/repeat.txtar", names: "mix.yaml"},
 	{page: "README.md", block: "bin/poolwright calibrate", test: "cmd/poolwright/docs_test.go", names: "newCalibrate().Example"},
