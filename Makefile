@@ -105,6 +105,11 @@ verify: $(TOOLS)/.done ## check that generated files and go.mod files are up to 
 	tools/verify.sh
 	@for m in $(MODULES); do (set -x; go -C $$m mod tidy -diff); done
 
+.PHONY: docs
+docs: ## write anew what pages show of code, commands and charts
+	CGO_ENABLED=0 go test -count 1 -run Documented ./config ./sources/overlay ./internal/message ./internal/protodoc -args -write
+	UPDATE_SCRIPTS=1 CGO_ENABLED=0 go test -count 1 -run 'CommandLineReference|FollowedPages|Charts' ./cmd/poolwright ./internal/handbook
+
 .PHONY: breaking
 breaking: $(TOOLS)/.done ## check the API against the last release
 	tools/breaking.sh
