@@ -56,6 +56,9 @@ func (c *ControlPlane) configure(config *Config) error {
 	if err := os.WriteFile(c.path("stages.yaml"), stages, 0o600); err != nil {
 		return fmt.Errorf("controlplane: %w", err)
 	}
+	if err := os.WriteFile(c.path("audit.yaml"), audit, 0o600); err != nil {
+		return fmt.Errorf("controlplane: %w", err)
+	}
 	if err := config.writePrometheus(c.path("prometheus.yml"), c.TargetsAddress); err != nil {
 		return err
 	}
@@ -144,7 +147,8 @@ func (c *ControlPlane) apiServer(address, etcd string) (*Component, error) {
 		"--service-cluster-ip-range=10.96.0.0/16", "--endpoint-reconciler-type=none",
 		// Pods need no account, and are created without waiting for it.
 		"--disable-admission-plugins=ServiceAccount",
-		"--allow-privileged=true", "--profiling=false")
+		"--allow-privileged=true", "--profiling=false",
+		"--audit-policy-file="+c.path("audit.yaml"), "--audit-log-path="+c.path("audit.log"))
 	component.ready = func(ctx context.Context) error {
 		if err := client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error(); err != nil {
 			return err

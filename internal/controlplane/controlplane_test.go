@@ -108,6 +108,12 @@ func TestControlPlane(t *testing.T) {
 		_, err = cluster.Kubectl(t.Context(), "scale", "deployment/big", "--replicas=0")
 		require.NoError(t, err)
 		require.Eventually(t, func() bool { return len(pods(t, client)) == 0 }, patience, tick)
+		all, err := cluster.Scalings()
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		assert.WithinDuration(t, time.Now(), all[0].At, patience)
+		all[0].At = time.Time{}
+		assert.Equal(t, controlplane.Scaling{User: "admin", Resource: "deployments", Namespace: "default", Name: "big"}, all[0])
 	})
 
 	t.Run("models take time to load", func(t *testing.T) {

@@ -18,6 +18,9 @@
 //	err := cluster.AddNodes(t.Context(), controlplane.GPUNode("h100-0", "NVIDIA-H100-80GB-HBM3", 8))
 //	client := kubernetes.NewForConfigOrDie(cluster.Admin())
 //
+// The API server writes down every write to a scale subresource:
+// [ControlPlane.Scalings] are proof of what was changed, and by whom.
+//
 // Pods become ready at once, or as late as their annotation [LoadTimeAnnotation] says,
 // with addresses of the loopback network, on which a test can listen.
 package controlplane

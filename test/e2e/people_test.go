@@ -61,7 +61,7 @@ func TestLeaderIsKilled(t *testing.T) {
 
 	w.offer(base, w.ways...) // less is needed from now on
 	w.program.kill()
-	w.until(func() bool { return second.last() > 0 }, "the second process decides")
+	w.until(func() bool { return second.decidedSince(began) }, "the second process decides")
 	// A lease runs out, and the next attempt to get it succeeds.
 	assert.Less(t, time.Since(began), w.pace.lease+2*w.pace.retry+w.pace.cycles(2))
 	took := time.Now()

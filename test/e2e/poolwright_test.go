@@ -4,8 +4,10 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +17,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
@@ -28,6 +32,7 @@ type program struct {
 	c            *cluster
 	command      *exec.Cmd
 	log, ledger  string
+	grpc, http   string // addresses
 	fleet        poolwrightv1.FleetServiceClient
 	ended        chan struct{}
 	watch        sync.WaitGroup
@@ -48,6 +53,10 @@ type setup struct {
 	mayBeIdle bool
 	// gateway counts requests.
 	gateway bool
+	// least replicas of each workload; 0 = 1, but for those that may be idle.
+	least int
+	// ledger is a file that several processes share; empty = each has its own.
+	ledger string
 }
 
 // start starts the program with the rights of its service account. Every process of a test
@@ -61,21 +70,28 @@ func (c *cluster) start(name string, p pace, s setup) *program {
 	config := c.fill("poolwright.yaml", map[string]any{
 		"Kubeconfig": kubeconfig, "Prometheus": c.PrometheusURL,
 		"Lease": p.lease, "Renew": p.renew, "Retry": p.retry, "Scrape": p.scrape, "Window": p.window,
-		"MayBeIdle": s.mayBeIdle, "Gateway": s.gateway,
+		"Least": s.leastReplicas(), "Gateway": s.gateway,
 		"Cycle": p.cycle, "Drain": p.drain, "ScaleDownWindow": p.scaleDown, "LoadTime": p.load,
 	})
-	return c.run(name, config)
+	return c.run(name, config, s.ledger)
 }
 
-// run starts the program with a configuration.
-func (c *cluster) run(name, config string) *program {
+func (s *setup) leastReplicas() int {
+	if s.mayBeIdle {
+		return 0
+	}
+	return max(1, s.least)
+}
+
+// run starts the program with a configuration and a ledger, empty = its own.
+func (c *cluster) run(name, config, ledger string) *program {
 	c.t.Helper()
 	addresses, err := c.FreeAddresses(2)
 	require.NoError(c.t, err)
 	folder := c.t.TempDir()
 	r := &program{
-		c: c, log: filepath.Join(folder, name+".log"), ledger: filepath.Join(folder, name+".jsonl"),
-		ended: make(chan struct{}),
+		c: c, log: filepath.Join(folder, name+".log"), ledger: cmp.Or(ledger, filepath.Join(folder, name+".jsonl")),
+		ended: make(chan struct{}), http: addresses[0], grpc: addresses[1],
 	}
 	log, err := os.Create(r.log)
 	require.NoError(c.t, err)
@@ -113,6 +129,26 @@ func (r *program) kill() {
 	<-r.ended
 }
 
+// end ends the process as an upgrade does.
+func (r *program) end() {
+	r.c.t.Helper()
+	require.NoError(r.c.t, r.command.Process.Signal(syscall.SIGTERM))
+	<-r.ended
+	require.True(r.c.t, r.command.ProcessState.Success(), "it ended with %v", r.command.ProcessState)
+}
+
+// ready tells whether the process says that it could plan.
+func (r *program) ready() bool {
+	request, err := http.NewRequestWithContext(r.c.t.Context(), http.MethodGet, "http://"+r.http+"/readyz", http.NoBody)
+	require.NoError(r.c.t, err)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	_ = answer.Body.Close()
+	return answer.StatusCode == http.StatusOK
+}
+
 // runs tells whether the process is there.
 func (r *program) runs() bool {
 	select {
@@ -129,6 +165,11 @@ func (r *program) follow(ctx context.Context) {
 		if stream, err := r.fleet.WatchDecisions(ctx, &poolwrightv1.WatchDecisionsRequest{AfterSequence: &r.lastSequence, View: poolwrightv1.Decision_FULL}); err == nil {
 			for {
 				event, err := stream.Recv()
+				if status.Code(err) == codes.OutOfRange { // of a leader that counts anew
+					r.mu.Lock()
+					r.lastSequence = 0
+					r.mu.Unlock()
+				}
 				if err != nil {
 					break
 				}

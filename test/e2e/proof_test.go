@@ -1,0 +1,192 @@
+//go:build e2e && linux
+
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+)
+
+// record is what a ledger says was to be changed.
+type record struct {
+	// intents are what was about to be done, in order; done what was, by the entries.
+	intents, done []change
+	// unfinished is the number of intents without an entry.
+	unfinished int
+	// sequences are those of entries, in order, and times when they were decided.
+	sequences []uint64
+	times     []time.Time
+}
+
+// recorded are changes as a ledger has them.
+type recorded []struct {
+	Workload, Variant string
+	From, To          int
+}
+
+// by names the targets of changes.
+func (r recorded) by(targets map[[2]string]string) []change {
+	var all []change
+	for _, c := range r {
+		all = append(all, change{targets[[2]string{c.Workload, c.Variant}], c.From, c.To})
+	}
+	return all
+}
+
+// targets are the objects that the variants of the fleet scale.
+func (w *world) targets(p *program) map[[2]string]string {
+	w.t.Helper()
+	answer, err := p.fleet.GetFleet(w.t.Context(), &poolwrightv1.GetFleetRequest{})
+	require.NoError(w.t, err)
+	all := map[[2]string]string{}
+	for _, workload := range answer.GetFleet().GetWorkloads() {
+		name := strings.TrimPrefix(workload.GetNamespace()+"/"+workload.GetName(), "/")
+		for _, v := range workload.GetVariants() {
+			all[[2]string{name, v.GetName()}] = v.GetScaleTarget().GetKind() + "/" + v.GetScaleTarget().GetName()
+		}
+	}
+	return all
+}
+
+// read reads a ledger.
+func (w *world) read(ledger string, targets map[[2]string]string) record {
+	w.t.Helper()
+	file, err := os.Open(ledger) //nolint:gosec // of this test
+	require.NoError(w.t, err)
+	defer func() { _ = file.Close() }()
+	var r record
+	lines := bufio.NewReader(file)
+	begun := false
+	for {
+		text, err := lines.ReadBytes('\n')
+		if err != nil {
+			break
+		}
+		var l struct {
+			Intent *struct{ Changes recorded }
+			Entry  *struct {
+				Sequence uint64
+				Now      time.Time
+				Decision struct{ Changes recorded }
+				Dropped  []struct {
+					Change struct{ Workload, Variant string }
+				}
+			}
+		}
+		require.NoError(w.t, json.Unmarshal(text, &l))
+		if begun && l.Entry == nil {
+			r.unfinished++
+		}
+		begun = l.Intent != nil
+		if l.Intent != nil {
+			r.intents = append(r.intents, l.Intent.Changes.by(targets)...)
+		}
+		if e := l.Entry; e != nil {
+			r.sequences, r.times = append(r.sequences, e.Sequence), append(r.times, e.Now)
+			done := slices.DeleteFunc(e.Decision.Changes, func(c struct {
+				Workload, Variant string
+				From, To          int
+			},
+			) bool {
+				return slices.ContainsFunc(e.Dropped, func(d struct {
+					Change struct{ Workload, Variant string }
+				}) bool { return d.Change.Workload == c.Workload && d.Change.Variant == c.Variant })
+			})
+			r.done = append(r.done, done.by(targets)...)
+		}
+	}
+	return r
+}
+
+// kinds are those of the resources that are scaled.
+var kinds = map[string]string{"deployments": "Deployment", "playgrounds": "Playground"}
+
+// written are the writes to scale subresources by the program, by the API server's record.
+// Replicas were those in first before.
+func (w *world) written(first map[string]int) []change {
+	w.t.Helper()
+	scalings, err := w.Scalings()
+	require.NoError(w.t, err)
+	var all []change
+	now := map[string]int{}
+	for target, n := range first {
+		now[target] = n
+	}
+	for _, s := range scalings {
+		if !strings.HasSuffix(s.User, ":poolwright") {
+			continue
+		}
+		target := kinds[s.Resource] + "/" + s.Name
+		all = append(all, change{target, now[target], s.Replicas})
+		now[target] = s.Replicas
+	}
+	return all
+}
+
+// once checks that every write to the cluster was intended, by an intent of its own, and changed
+// something; that what entries say was done, was; and that floors held after each write.
+func (w *world) once(written []change, r *record, floor int, first map[string]int) {
+	w.t.Helper()
+	intents, writes := byTarget(r.intents), byTarget(written)
+	for target, all := range writes {
+		left := intents[target]
+		for n, c := range all {
+			require.NotEqual(w.t, c.from, c.to, "%v: write %d of %v was done before", target, n, all)
+			k := slices.Index(left, c)
+			require.GreaterOrEqual(w.t, k, 0, "%v: write %d of %v was not intended; intents left: %v", target, n, all, left)
+			left = left[k+1:]
+		}
+	}
+	for target, done := range byTarget(r.done) {
+		left := writes[target]
+		for _, c := range done {
+			k := slices.Index(left, c)
+			require.GreaterOrEqual(w.t, k, 0, "%v: %v is in the ledger, and was not written; written: %v", target, c, writes[target])
+			left = left[k+1:]
+		}
+	}
+	w.floors(written, floor, first)
+}
+
+// floors checks that every workload always has its least number of replicas.
+func (w *world) floors(written []change, floor int, first map[string]int) {
+	w.t.Helper()
+	now, workload := map[string]int{}, func(target string) string {
+		return target[:strings.LastIndexByte(target, '-')] // chat of chat-h100
+	}
+	for target, n := range first {
+		now[workload(target)] += n
+	}
+	for n, c := range written {
+		now[workload(c.target)] += c.to - c.from
+		require.GreaterOrEqual(w.t, now[workload(c.target)], floor, "write %d: %v", n, c)
+	}
+}
+
+// decidedSince tells whether the process has seen a decision that was made after a time.
+func (r *program) decidedSince(t time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.decisions) > 0 && r.decisions[len(r.decisions)-1].GetTime().AsTime().After(t)
+}
+
+// spread says how long something took.
+func spread(all []time.Duration) string {
+	if len(all) == 0 {
+		return "none"
+	}
+	sorted := slices.Sorted(slices.Values(all))
+	at := func(q float64) time.Duration {
+		return sorted[int(q*float64(len(sorted)-1))].Round(10 * time.Millisecond)
+	}
+	return fmt.Sprintf("%d: least %s, median %s, p90 %s, most %s", len(all), at(0), at(0.5), at(0.9), at(1))
+}
