@@ -57,7 +57,7 @@ const (
 	defaultLease         = "poolwright"
 	defaultLeaseDuration = 15 * time.Second
 	defaultRenewDeadline = 10 * time.Second
-	defaultRetryPeriod   = 2 * time.Second
+	defaultRetryPeriod   = time.Second
 )
 
 // Read reads a configuration from YAML or JSON. The error names every mistake.

@@ -23,7 +23,7 @@ func TestDefaults(t *testing.T) {
 			poolwrightv1.Cluster_LLMD, poolwrightv1.Cluster_KTHENA, poolwrightv1.Cluster_LLMAZ, poolwrightv1.Cluster_PLAIN,
 		},
 		Election: config.Election{Config: election.Config{
-			Name: "poolwright", LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
+			Name: "poolwright", LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: time.Second,
 		}},
 	}, c.Cluster)
 	require.Equal(t, "http://prometheus:9090", c.Metrics.URL)

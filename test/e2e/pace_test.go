@@ -26,7 +26,7 @@ func newPace() pace {
 		return pace{
 			cycle: 15 * time.Second, scrape: 15 * time.Second, window: time.Minute,
 			load: time.Minute, scaleDown: 5 * time.Minute, drain: 2 * time.Minute,
-			lease: 15 * time.Second, renew: 10 * time.Second, retry: 2 * time.Second,
+			lease: 15 * time.Second, renew: 10 * time.Second, retry: time.Second,
 		}
 	}
 	return pace{

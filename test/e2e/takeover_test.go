@@ -144,7 +144,7 @@ func TestKills(t *testing.T) {
 	for _, p := range c.processes {
 		p.kill()
 	}
-	c.pace.lease, c.pace.renew, c.pace.retry = 15*time.Second, 10*time.Second, 2*time.Second
+	c.pace.lease, c.pace.renew, c.pace.retry = 15*time.Second, 10*time.Second, time.Second
 	c.complete(3)
 	c.seen(time.Now(), c.processes...)
 	for n := range slow {

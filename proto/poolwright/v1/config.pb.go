@@ -379,7 +379,7 @@ type LeaderElection struct {
 	// How long a leader that cannot renew its lease goes on, shorter than that; absent =
 	// 10 s.
 	RenewDeadline *durationpb.Duration `protobuf:"bytes,5,opt,name=renew_deadline,json=renewDeadline,proto3" json:"renew_deadline,omitempty"`
-	// Time between attempts, shorter still; absent = 2 s.
+	// Time between attempts, shorter still; absent = 1 s.
 	RetryPeriod   *durationpb.Duration `protobuf:"bytes,6,opt,name=retry_period,json=retryPeriod,proto3" json:"retry_period,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
