@@ -241,6 +241,10 @@ e2e-scale: build controlplane ## measure cycles over 2,000 workloads on a contro
 e2e-long: build controlplane ## run the program's own of these tests with the cycles of a real cluster (1 h)
 	CGO_ENABLED=0 go test -tags e2e -count 1 -timeout 3h ./test/e2e -long
 
+.PHONY: e2e-kill
+e2e-kill: build controlplane ## kill the leader 100 times while it scales (half an hour); KILLS=n for another number
+	CGO_ENABLED=0 go test -tags e2e -count 1 -timeout 2h -v -run '^TestKills$$' ./test/e2e -kills $(or $(KILLS),100)
+
 .PHONY: controlplane
 controlplane: setup-prometheus $(CONTROLPLANE)/.done ## build the programs of a Kubernetes control plane, for tests (10 min, then kept)
 
