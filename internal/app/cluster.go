@@ -84,7 +84,10 @@ func newClusterLoop(c ServeConfig, p *planner.Planner, people view, with instrum
 	if err != nil {
 		return nil, err
 	}
-	rest.Wrap(func(next http.RoundTripper) http.RoundTripper { return tracing.Transport("kubernetes", next) })
+	watched := telemetry.New(with.registry, telemetry.Config{})
+	rest.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return tracing.Transport("kubernetes", watched.Transport(next))
+	})
 	client, err := kube.New(rest)
 	if err != nil {
 		return nil, err
@@ -100,7 +103,7 @@ func newClusterLoop(c ServeConfig, p *planner.Planner, people view, with instrum
 	l := &clusterLoop{
 		settings: settings, planner: p, people: people, client: client, namespace: namespace,
 		watch: watch, catalog: catalog, actuator: actuator.New(actuator.Config{Client: client, Targets: catalog, FieldManager: declared.FieldManager}),
-		metrics: telemetry.New(with.registry, telemetry.Config{}), traces: tracing.NewLoop(with.traces), log: with.log.With("fleet", namespace),
+		metrics: watched, traces: tracing.NewLoop(with.traces), log: with.log.With("fleet", namespace),
 		ledgers: ledger.Config{Path: c.Ledger, Origin: origin(c.Engine)},
 	}
 	klog.SetSlogLogger(l.log)

@@ -1,11 +1,13 @@
 package telemetry
 
 import (
+	"net/http"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/metrics"
@@ -35,6 +37,7 @@ type Loop struct {
 	dropped  prometheus.Counter
 	demand   *prometheus.CounterVec
 
+	requests                       *prometheus.CounterVec
 	queries, pods, observeFailures prometheus.Counter
 	warnings                       prometheus.Gauge
 
@@ -105,7 +108,10 @@ func New(registry prometheus.Registerer, c Config) *Loop {
 		changes: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "poolwright_changes_total", Help: "Changes of replicas asked for.",
 		}, []string{"direction"}),
-		dropped:         counter("poolwright_changes_dropped_total", "Changes that were not carried out, as something had moved or failed."),
+		dropped: counter("poolwright_changes_dropped_total", "Changes that were not carried out, as something had moved or failed."),
+		requests: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "poolwright_kubernetes_requests_total", Help: "Requests that the API server of the cluster has answered; a watch counts as it begins.",
+		}, []string{"code", "method"}),
 		queries:         counter("poolwright_observe_queries_total", "Queries asked of Prometheus."),
 		pods:            counter("poolwright_observe_pods_total", "Times that a pod was asked for its metrics."),
 		observeFailures: counter("poolwright_observe_failures_total", "Queries that failed, and workloads of which a pod did not answer."),
@@ -128,6 +134,11 @@ func (l *Loop) Observed(r metrics.Report) {
 	l.pods.Add(float64(r.Pods))
 	l.observeFailures.Add(float64(len(r.Failures)))
 	l.warnings.Set(float64(len(r.Warnings)))
+}
+
+// Transport counts what is asked of the API server of a cluster.
+func (l *Loop) Transport(next http.RoundTripper) http.RoundTripper {
+	return promhttp.InstrumentRoundTripperCounter(l.requests, next)
 }
 
 // Done counts a cycle and shows it from now on. One that failed to decide counts, and the

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -333,6 +334,7 @@ func TestPageListsAllMetrics(t *testing.T) {
 	c := cycle(t)
 	c.Entry.Decision.Plans[0].Prediction = &planner.Prediction{}
 	l.Done(c)
+	askOnce(t, l)
 	problems, err := testutil.GatherAndLint(r)
 	require.NoError(t, err)
 	assert.Empty(t, problems)
@@ -359,6 +361,26 @@ func TestPageListsAllMetrics(t *testing.T) {
 	slices.Sort(listed)
 	slices.Sort(registered)
 	assert.Equal(t, strings.Join(registered, "\n"), strings.Join(listed, "\n"))
+}
+
+// askOnce asks what stands for an API server.
+func askOnce(t *testing.T, l *telemetry.Loop) {
+	t.Helper()
+	s := httptest.NewServer(http.NotFoundHandler())
+	defer s.Close()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL, http.NoBody)
+	require.NoError(t, err)
+	response, err := l.Transport(http.DefaultTransport).RoundTrip(request)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+}
+
+// What is asked of the API server counts by its answer.
+func TestRequestsToTheAPIServerCount(t *testing.T) {
+	l, r := newLoop(telemetry.Config{})
+	askOnce(t, l)
+	askOnce(t, l)
+	assert.Equal(t, map[string]float64{"404 get": 2}, values(t, r, "poolwright_kubernetes_requests_total"))
 }
 
 // answerOnce registers the metrics of calls, and answers one.
