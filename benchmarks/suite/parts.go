@@ -35,6 +35,7 @@ func parts() []part {
 		{name: "forecast", takes: "1 min", places: []command.Place{command.Data, command.Docs}},
 		{name: "simulation", takes: "5 min", quick: true},
 		{name: "service", takes: "10 min", quick: true},
+		{name: "loop", takes: "20 min"},
 	}
 }
 

@@ -3,6 +3,7 @@
 package scale
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -172,4 +173,17 @@ func (f *fleet) report(w io.Writer) {
 			_, _ = fmt.Fprintf(w, "%s%s %g\n", m.name, labels, m.value) // Prometheus asks again
 		}
 	}
+}
+
+// versions are those of the API server and of Prometheus.
+func (f *fleet) versions(t *testing.T) []string {
+	t.Helper()
+	server, err := f.client.Discovery().ServerVersion()
+	require.NoError(t, err)
+	response, err := http.Get(f.PrometheusURL + "/api/v1/status/buildinfo")
+	require.NoError(t, err)
+	defer func() { _ = response.Body.Close() }()
+	var build struct{ Data struct{ Version string } }
+	require.NoError(t, json.NewDecoder(response.Body).Decode(&build))
+	return []string{"kube-apiserver " + server.GitVersion, "Prometheus " + build.Data.Version}
 }

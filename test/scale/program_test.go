@@ -127,7 +127,18 @@ func (s sample) add(name string, m *dto.Metric) {
 		s[name+"_sum"], s[name+"_count"] = h.GetSampleSum(), float64(h.GetSampleCount())
 		return
 	}
-	s[name] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
+	s[name] += m.GetCounter().GetValue() + m.GetGauge().GetValue()
+}
+
+// requests are those to the API server, whatever it answered.
+func (s sample) requests() float64 {
+	sum := 0.0
+	for name, n := range s {
+		if strings.HasPrefix(name, "poolwright_kubernetes_requests_total ") {
+			sum += n
+		}
+	}
+	return sum
 }
 
 // wait returns the first sample that is as it should be.

@@ -3,7 +3,9 @@
 package scale
 
 import (
+	"encoding/json"
 	"flag"
+	"os"
 	"testing"
 	"time"
 
@@ -12,7 +14,10 @@ import (
 	"github.com/poolwright/poolwright/internal/controlplane"
 )
 
-var workloads = flag.Int("workloads", 100, "number of workloads, each of three variants")
+var (
+	workloads = flag.Int("workloads", 100, "number of workloads, each of three variants")
+	file      = flag.String("figures", "", "write what was measured into this `file`, as JSON")
+)
 
 const (
 	// interval of scrapes, cycle of the loop.
@@ -43,15 +48,44 @@ func TestCycle(t *testing.T) {
 	after := p.wait(t, "the growth to be served", func(m sample) bool {
 		return m["poolwright_changes_total up"]-before["poolwright_changes_total up"] >= float64(*workloads/10)
 	})
-	cycles := after[cycleCount] - before[cycleCount]
-	queries := (after["poolwright_observe_queries_total"] - before["poolwright_observe_queries_total"]) / cycles
-	for _, stage := range []string{"read", "observe", "plan", "act", "record", "publish"} {
-		spent := after["poolwright_cycle_stage_duration_seconds "+stage+"_sum"] - before["poolwright_cycle_stage_duration_seconds "+stage+"_sum"]
-		t.Logf("%s: %.3f s a cycle", stage, spent/cycles)
+	figures := measure(before, after)
+	figures.Longest, figures.PeakBytes = p.longest, p.peak(t)
+	figures.Versions = f.versions(t)
+	keep(t, figures)
+	for _, stage := range stages {
+		t.Logf("%s: %.3f s a cycle", stage, figures.Stages[stage])
 	}
-	t.Logf("%d workloads of 3 variants: %.3f s a cycle (longest of all %.3f s), %.3g queries, %d MiB at most",
-		*workloads, (after[cycleSum]-before[cycleSum])/cycles, p.longest, queries, p.peak(t)>>20)
-	require.LessOrEqual(t, p.longest, mostTime.Seconds())
-	require.LessOrEqual(t, queries, float64(mostQueries))
-	require.LessOrEqual(t, p.peak(t), uint64(mostMemory))
+	t.Logf("%d workloads of 3 variants: %.3f s a cycle (longest of all %.3f s), %.3g queries and %.3g requests to the API server, %d MiB at most",
+		figures.Workloads, figures.Seconds, figures.Longest, figures.Queries, figures.Requests, figures.PeakBytes>>20)
+	require.LessOrEqual(t, figures.Longest, mostTime.Seconds())
+	require.LessOrEqual(t, figures.Queries, float64(mostQueries))
+	require.LessOrEqual(t, figures.PeakBytes, uint64(mostMemory))
+}
+
+// stages are the parts of a cycle.
+var stages = []string{"read", "observe", "plan", "act", "record", "publish"}
+
+// measure returns the means over the cycles between two samples.
+func measure(before, after sample) Figures {
+	cycles := after[cycleCount] - before[cycleCount]
+	mean := func(name string) float64 { return (after[name] - before[name]) / cycles }
+	f := Figures{
+		Workloads: *workloads, Cycles: cycles, Seconds: mean(cycleSum), Stages: map[string]float64{},
+		Queries: mean("poolwright_observe_queries_total"), Requests: (after.requests() - before.requests()) / cycles,
+	}
+	for _, stage := range stages {
+		f.Stages[stage] = mean("poolwright_cycle_stage_duration_seconds " + stage + "_sum")
+	}
+	return f
+}
+
+// keep writes the figures where they are asked for.
+func keep(t *testing.T, f Figures) {
+	t.Helper()
+	if *file == "" {
+		return
+	}
+	text, err := json.Marshal(f)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(*file, text, 0o600))
 }

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/command"
+	"github.com/poolwright/poolwright/test/scale"
+)
+
+// options are what the command line asks for.
+type options struct {
+	command.Places
+	// sizes are numbers of workloads.
+	sizes []int
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	o, err := parse(os.Args[1:], os.Stderr)
+	if err == nil {
+		err = run(ctx, o, measure, os.Stdout)
+	}
+	command.Exit("loop", err)
+}
+
+func parse(args []string, w io.Writer) (options, error) {
+	var o options
+	set := flag.NewFlagSet("loop", flag.ContinueOnError)
+	set.SetOutput(w)
+	o.Flags(set, command.Report)
+	sizes := set.String("sizes", "25,100,400,1600", "comma-separated `numbers` of workloads, ascending")
+	if err := set.Parse(args); err != nil {
+		return o, err
+	}
+	for text := range strings.SplitSeq(*sizes, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 10 {
+			return o, fmt.Errorf("sizes: %q is no number of at least 10", text)
+		}
+		o.sizes = append(o.sizes, n)
+	}
+	return o, nil
+}
+
+// run measures every size, shows and leaves a report.
+func run(ctx context.Context, o options, measure func(context.Context, int) (*scale.Figures, error), w io.Writer) error {
+	began := time.Now()
+	var all []*scale.Figures
+	for _, workloads := range o.sizes {
+		f, err := measure(ctx, workloads)
+		if err != nil {
+			return fmt.Errorf("%d workloads: %w", workloads, err)
+		}
+		all = append(all, f)
+	}
+	r := newReport(all)
+	if _, err := io.WriteString(w, r.Text()); err != nil {
+		return err
+	}
+	if err := o.Leave(r, began); err != nil {
+		return err
+	}
+	if r.Missed() {
+		return command.ErrMissed
+	}
+	return nil
+}
+
+// measure runs the test with a fleet. It fails as well where it measures what misses a target, which
+// the report says.
+func measure(ctx context.Context, workloads int) (*scale.Figures, error) {
+	folder, err := os.MkdirTemp("", "poolwright-loop")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // in the folder for such things
+	file := filepath.Join(folder, "figures.json")
+	test := exec.CommandContext(ctx, "go", "test", "-tags", "e2e", "-count", "1", "-v", "-timeout", "40m", "./test/scale", //nolint:gosec // this repository
+		"-workloads", strconv.Itoa(workloads), "-figures", file)
+	test.Dir = ".."
+	test.Stdout, test.Stderr = os.Stderr, os.Stderr
+	failed := test.Run()
+	text, err := os.ReadFile(filepath.Clean(file))
+	if err != nil {
+		return nil, errors.Join(failed, err)
+	}
+	var f scale.Figures
+	err = json.Unmarshal(text, &f)
+	return &f, err
+}
