@@ -76,12 +76,14 @@ func (o outer) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, e
 // Clone implements [credentials.TransportCredentials].
 func (o outer) Clone() credentials.TransportCredentials { return outer{o.TransportCredentials.Clone()} }
 
-// patient gives clients time for each part of an answer, however long the whole is.
+// patient gives clients time for each part of an answer, however long the whole is, and
+// however long it takes until there is more.
 func patient(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		control := http.NewResponseController(w)
-		_ = control.SetWriteDeadline(time.Time{}) // of the request before
-		next.ServeHTTP(patientWriter{w, control}, r)
+		p := patientWriter{w, http.NewResponseController(w)}
+		p.wait(0) // not for what was left of the request before
+		next.ServeHTTP(p, r)
+		p.wait(writeTime) // for what is left
 	})
 }
 
@@ -90,11 +92,21 @@ type patientWriter struct {
 	control *http.ResponseController
 }
 
+// wait sets how long the client may take from now on; 0 = any time.
+func (w patientWriter) wait(d time.Duration) {
+	var until time.Time
+	if d > 0 {
+		until = time.Now().Add(d)
+	}
+	_ = w.control.SetWriteDeadline(until) // only a writer of a test has none
+}
+
 // Write implements [http.ResponseWriter].
 func (w patientWriter) Write(p []byte) (written int, err error) {
+	defer w.wait(0)
 	for {
 		part := p[:min(len(p), writeBytes)]
-		_ = w.control.SetWriteDeadline(time.Now().Add(writeTime)) // a writer that has none is a test's
+		w.wait(writeTime)
 		n, err := w.ResponseWriter.Write(part)
 		written += n
 		if p = p[len(part):]; err != nil || len(p) == 0 {
@@ -105,8 +117,9 @@ func (w patientWriter) Write(p []byte) (written int, err error) {
 
 // Flush implements [http.Flusher].
 func (w patientWriter) Flush() {
-	_ = w.control.SetWriteDeadline(time.Now().Add(writeTime))
-	_ = w.control.Flush()
+	defer w.wait(0)
+	w.wait(writeTime)
+	_ = w.control.Flush() // the client is gone when this fails
 }
 
 // Unwrap is for [http.ResponseController].

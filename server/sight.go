@@ -73,7 +73,7 @@ func (s *sight) fleet(f planner.Fleet) (planner.Fleet, error) {
 		return f, nil
 	}
 	all := f.Workloads
-	f.Workloads = nil
+	f.Workloads, f.Scenarios, f.Pools = nil, nil, s.pools(f.Pools)
 	for i := range all {
 		if s.has(all[i].Namespace) {
 			f.Workloads = append(f.Workloads, all[i])
@@ -99,10 +99,15 @@ func (s *sight) entry(e controller.Entry) (controller.Entry, error) {
 	d.Trail = slices.DeleteFunc(slices.Clone(d.Trail), func(step planner.Step) bool { return step.Subject == "" })
 	d.Notes, e.Failure, e.Snapshot.Paused = nil, "", nil
 	d.Quotas = slices.DeleteFunc(slices.Clone(d.Quotas), func(q planner.QuotaUse) bool { return !s.has(q.Namespace) })
-	d.Fleet.Pools = slices.Clone(d.Fleet.Pools)
-	for i := range d.Fleet.Pools {
-		p := &d.Fleet.Pools[i]
-		p.Quotas = slices.DeleteFunc(slices.Clone(p.Quotas), func(q planner.Quota) bool { return !s.has(q.Namespace) })
-	}
+	d.Fleet.Pools = s.pools(d.Fleet.Pools)
 	return e, s.err
+}
+
+// pools are pools with the quotas of namespaces that are seen.
+func (s *sight) pools(all []planner.Pool) []planner.Pool {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Quotas = slices.DeleteFunc(slices.Clone(all[i].Quotas), func(q planner.Quota) bool { return !s.has(q.Namespace) })
+	}
+	return all
 }
