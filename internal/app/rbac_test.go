@@ -59,7 +59,7 @@ func TestRoleToWatch(t *testing.T) {
 
 // Nothing is granted by wildcard, and nothing is deleted.
 func TestRolesAreNarrow(t *testing.T) {
-	for _, name := range []string{"poolwright-inventory", "poolwright-watch", "poolwright-scale", "poolwright-report"} {
+	for _, name := range []string{"poolwright-inventory", "poolwright-watch", "poolwright-scale", "poolwright-report", "poolwright-access"} {
 		for _, rule := range role(t, name).Rules {
 			for _, words := range [][]string{rule.APIGroups, rule.Resources, rule.Verbs} {
 				require.NotContains(t, words, "*")
