@@ -111,7 +111,7 @@ func TestRecallOfAnotherVersion(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, altered(t, withoutIntents(written(t, 2, 1, 10)), 3, `"to":2,"goal":2`, `"to":7,"goal":2`), 0o600))
 	text, err := os.ReadFile(path) //nolint:gosec // written above
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, altered(t, text, 3, `"digest":"`, `"digest":"0`), 0o600))
+	require.NoError(t, os.WriteFile(path, altered(t, text, 3, `"digest":"`, `"digest":"0`), 0o600)) //nolint:gosec // of this test
 	_, config := recall(t, path)
 	asked := map[int]bool{}
 	for _, w := range config.Memory.Workloads {

@@ -52,6 +52,8 @@ func TestLeaderBeginsWithTheConfigurationOfNow(t *testing.T) {
 	write("9s")
 	require.NoError(t, l.lead(ctx, t.Context(), nil))
 	require.Equal(t, []time.Duration{9 * time.Second}, planned)
+	_, decided := l.people.Newest()
+	require.True(t, decided, "the cycle that ran is brought to its end")
 }
 
 // Whoever takes over remembers what the one before knew, people's pauses too, and goes on with

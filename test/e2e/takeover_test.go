@@ -123,6 +123,7 @@ func (c *company) replace(remove func(*program)) time.Duration {
 	c.processes = slices.DeleteFunc(c.processes, func(p *program) bool { return p == leader })
 	c.seen(began, c.processes[0])
 	took := time.Since(began)
+	c.t.Logf("another process decides after %s", took.Round(10*time.Millisecond))
 	c.complete(processes)
 	return took
 }
