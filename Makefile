@@ -52,12 +52,15 @@ setup-prometheus: ## install Prometheus, for the tests of metrics, where that is
 setup-chromium: ## install Chromium, for the tests of pages, where that is possible
 	@tools/setup-chromium.sh
 
+# Where the program is built.
+BIN ?= bin/
+
 .PHONY: build
 build: ## build bin/poolwright, with Clp where it is installed
 	@if $(HAVE_CLP); then \
-	  set -x; CGO_ENABLED=1 go build $(BUILDFLAGS) -tags clp -o bin/ ./cmd/poolwright; \
+	  set -x; CGO_ENABLED=1 go build $(BUILDFLAGS) -tags clp -o $(BIN) ./cmd/poolwright; \
 	else \
-	  set -x; CGO_ENABLED=0 go build $(BUILDFLAGS) -o bin/ ./cmd/poolwright; \
+	  set -x; CGO_ENABLED=0 go build $(BUILDFLAGS) -o $(BIN) ./cmd/poolwright; \
 	fi
 
 .PHONY: run
@@ -252,9 +255,20 @@ controlplane: setup-prometheus $(CONTROLPLANE)/.done ## build the programs of a 
 controlplane-folder:
 	@echo $(CONTROLPLANE)
 
+.PHONY: dist
+dist: $(PACKAGING)/.done ## make the archives of a release, for linux on amd64 and arm64, and the chart in dist/
+	tools/dist.sh "$(VERSION)" dist
+
+IMAGE ?= poolwright:latest
+TARGET ?= static
+
+.PHONY: image
+image: ## build an image named IMAGE, by docker; TARGET=clp is the one with Clp
+	docker build --file deploy/Dockerfile --target $(TARGET) --build-arg VERSION="$(VERSION)" --tag $(IMAGE) .
+
 .PHONY: clean
 clean: ## remove what was built here
-	rm -rf bin out
+	rm -rf bin dist out
 
 $(TOOLS)/.done:
 	mkdir -p $(@D)

@@ -344,16 +344,13 @@ func (w *world) roles(t *testing.T) {
 		require.EqualValues(t, from+1, replicasOf(t, object), kind[1])
 		require.NoError(t, a.Publish(t.Context(), nil, []resource.Event{{Object: target.Object, Reason: "Scaled", Message: "x"}}))
 	}
-	for _, kind := range []string{"Playground", "ModelServing"} {
-		apiVersion := map[string]string{"Playground": "inference.llmaz.io/v1alpha1", "ModelServing": "workload.serving.volcano.sh/v1alpha1"}[kind]
-		target, object := w.target(apiVersion, kind, "chat")
-		status := resource.Patch{
-			Object: target.Object, ResourceVersion: object.GetResourceVersion(), Subresource: "status",
-			Merge: map[string]any{"status": map[string]any{"replicas": 1}},
-		}
-		a := actuator.New(actuator.Config{Client: client})
-		require.NoError(t, a.Publish(t.Context(), []resource.Patch{status}, nil), kind)
+	playground, object := w.target("inference.llmaz.io/v1alpha1", "Playground", "chat")
+	status := resource.Patch{
+		Object: playground.Object, ResourceVersion: object.GetResourceVersion(), Subresource: "status",
+		Merge: map[string]any{"status": map[string]any{"replicas": 1}},
 	}
+	a := actuator.New(actuator.Config{Client: client})
+	require.NoError(t, a.Publish(t.Context(), []resource.Patch{status}, nil))
 	deployments := client.Typed.AppsV1().Deployments("team")
 	_, err = deployments.Patch(t.Context(), "granted", "application/merge-patch+json", []byte(`{"spec":{"paused":false}}`), metav1.PatchOptions{})
 	require.True(t, apierrors.IsForbidden(err), "%v", err)

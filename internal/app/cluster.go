@@ -234,8 +234,8 @@ type term struct {
 	observed  metrics.Config
 	observer  *metrics.Observer
 	decisions decisionLog
-	// measurements are what was logged of them in the last cycle.
-	measurements news
+	// measurements and refusals are what was logged of them in the last cycle.
+	measurements, refusals news
 }
 
 // observe observes from now on as the configuration says.
@@ -269,8 +269,19 @@ func (t *term) run(ctx context.Context) {
 	if t.mandate.Valid() != nil {
 		return
 	}
+	t.refused()
 	if _, err := t.cycle.run(ctx, time.Now(), t.settings.config.Cycle, t.settings.config.Overlay.Fleet.Objective); err != nil {
 		t.log.Error("the cycle failed", "error", err)
+	}
+}
+
+// refused logs what may not be read.
+func (t *term) refused() {
+	t.refusals.begin()
+	for _, err := range t.watch.Refused() {
+		if t.refusals.add(err.Error()) {
+			t.log.Warn("not all of the cluster may be read", "error", err)
+		}
 	}
 }
 

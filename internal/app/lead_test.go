@@ -39,14 +39,15 @@ func TestLeaderBeginsWithTheConfigurationOfNow(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var planned []time.Duration
-	catalog := cluster.New(cluster.Config{Watch: cluster.NewWatch(cluster.WatchConfig{}), Overlay: func() *overlay.Overlay {
+	watch := cluster.NewWatch(cluster.WatchConfig{})
+	catalog := cluster.New(cluster.Config{Watch: watch, Overlay: func() *overlay.Overlay {
 		planned = append(planned, s.config.Cycle)
 		cancel()
 		return s.config.Overlay
 	}})
 	p := planner.New(lp.Simplex())
 	l := &clusterLoop{
-		settings: s, planner: p, catalog: catalog, actuator: actuator.New(actuator.Config{Targets: catalog}), people: view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}},
+		settings: s, planner: p, watch: watch, catalog: catalog, actuator: actuator.New(actuator.Config{Targets: catalog}), people: view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}},
 		metrics: telemetry.New(prometheus.NewRegistry(), telemetry.Config{}), traces: tracing.NewLoop(nil), log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
 	write("9s")

@@ -47,7 +47,7 @@ func TestRoleToWatch(t *testing.T) {
 		if slices.Equal(rule.Verbs, []string{"patch"}) {
 			continue // a status
 		}
-		require.Equal(t, []string{"get", "list", "watch"}, rule.Verbs)
+		require.Equal(t, []string{"list", "watch"}, rule.Verbs)
 		for _, resource := range rule.Resources {
 			granted = append(granted, strings.TrimSuffix(resource+"."+rule.APIGroups[0], "."))
 		}

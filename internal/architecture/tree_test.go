@@ -30,7 +30,7 @@ func ignored(folder string) bool {
 	switch base := path.Base(folder); {
 	case folder == ".":
 		return false
-	case folder == "bin", folder == "third_party", base == "testdata", base == "node_modules":
+	case folder == "bin", folder == "dist", folder == "third_party", base == "testdata", base == "node_modules":
 		return true
 	default:
 		// .ci is ours, .git is not.

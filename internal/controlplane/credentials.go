@@ -71,10 +71,18 @@ func (c *ControlPlane) Kubeconfig(name string, user *rest.Config) (file string, 
 	return file, nil
 }
 
+// Environment is that of this process, but for kubectl, which is the one of the control plane
+// there, and whoever looks for a kubeconfig, who is admin.
+func (c *ControlPlane) Environment() []string {
+	return append(os.Environ(),
+		"KUBECONFIG="+c.path("admin.kubeconfig"), "HOME="+c.folder,
+		"PATH="+c.programs+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
 // Kubectl runs kubectl as admin and returns what it prints.
 func (c *ControlPlane) Kubectl(ctx context.Context, arguments ...string) (string, error) {
 	kubectl := exec.CommandContext(ctx, c.programs+"/kubectl", arguments...) //nolint:gosec // runs what was built for it
-	kubectl.Env = append(os.Environ(), "KUBECONFIG="+c.path("admin.kubeconfig"), "HOME="+c.folder)
+	kubectl.Env = c.Environment()
 	out, err := kubectl.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("controlplane: kubectl %q: %w: %s", arguments, err, out)

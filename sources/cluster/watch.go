@@ -250,6 +250,23 @@ func (f *followed) synced(kind schema.GroupKind) error {
 // errListing is why a kind is not known that is being read for the first time.
 var errListing = errors.New("its objects are being listed")
 
+// Refused is what the API server answered last about kinds that may not be listed or not be
+// watched, by kind. Some of them a fleet is planned without, and those that may be listed are
+// listed again and again.
+func (w *Watch) Refused() []error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var refused []error
+	for _, kind := range w.config.Kinds {
+		for _, s := range w.kinds[kind].stores {
+			if c := s.contact(); apierrors.IsForbidden(c.failure) {
+				refused = append(refused, fmt.Errorf("cluster: %s: %w", kind, c.failure))
+			}
+		}
+	}
+	return refused
+}
+
 // errEnded is why a kind is not watched where nothing else is known.
 var errEnded = errors.New("the watch has ended")
 

@@ -261,6 +261,24 @@ func TestForbiddenKinds(t *testing.T) {
 	})
 }
 
+// What may be listed and not be watched is known, and complained of.
+func TestKindsThatMayNotBeWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := newClient(object("v1", "Pod", "a", "p"))
+		client.PrependWatchReactor("pods", func(clienttesting.Action) (bool, watch.Interface, error) {
+			return true, nil, apierrors.NewForbidden(pods.GroupResource(), "", errors.New("no rule"))
+		})
+		w := watching(t, cluster.WatchConfig{Client: client, Mapper: newMapper(), Kinds: []schema.GroupKind{podKind, nodeKind}})
+		time.Sleep(time.Minute)
+		_, err := w.View()
+		require.NoError(t, err)
+		refused := w.Refused()
+		require.Len(t, refused, 1)
+		require.ErrorContains(t, refused[0], "cluster: Pod: ")
+		require.ErrorContains(t, refused[0], "no rule")
+	})
+}
+
 // An API server that has just come up forbids what it will soon allow: until then what was
 // there counts, as in any outage.
 func TestKindsForbiddenForAMoment(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/poolwright/poolwright/config"
 	"github.com/poolwright/poolwright/internal/resource"
@@ -30,7 +30,7 @@ import (
 
 const (
 	chart      = "../../deploy/chart/poolwright"
-	kubernetes = "../../deploy/kubernetes"
+	base       = "../../deploy/kubernetes"
 	namespaced = "../../deploy/overlays/namespaced"
 )
 
@@ -38,7 +38,7 @@ const (
 func run(t *testing.T, name string, arguments ...string) (string, error) {
 	t.Helper()
 	var out, complaints bytes.Buffer
-	command := exec.CommandContext(t.Context(), name, arguments...)
+	command := exec.CommandContext(t.Context(), name, arguments...) //nolint:gosec // built by make
 	command.Stdout, command.Stderr = &out, &complaints
 	if err := command.Run(); err != nil {
 		return "", &failure{err, complaints.String()}
@@ -76,7 +76,7 @@ func objects(t *testing.T, manifests string) map[string]*unstructured.Unstructur
 	all := map[string]*unstructured.Unstructured{}
 	for document := range strings.SplitSeq("\n"+manifests, "\n---\n") {
 		object := &unstructured.Unstructured{}
-		require.NoError(t, yaml.UnmarshalStrict([]byte(document), &object.Object))
+		require.NoError(t, yaml.Unmarshal([]byte(document), &object.Object))
 		if len(object.Object) == 0 {
 			continue
 		}
@@ -87,9 +87,9 @@ func objects(t *testing.T, manifests string) map[string]*unstructured.Unstructur
 	return all
 }
 
-// comparable takes out of objects what a chart and a kustomization do differently: labels that
+// normalized takes out of objects what a chart and a kustomization do differently: labels that
 // name the tool, the namespace, which Helm is told to make, and how configurations are written.
-func comparable(t *testing.T, manifests string) map[string]*unstructured.Unstructured {
+func normalized(t *testing.T, manifests string) map[string]*unstructured.Unstructured {
 	t.Helper()
 	all := objects(t, manifests)
 	delete(all, "Namespace /poolwright")
@@ -104,7 +104,7 @@ func comparable(t *testing.T, manifests string) map[string]*unstructured.Unstruc
 		data := map[string]any{}
 		for name, text := range configs(t, object) {
 			var content any
-			require.NoError(t, yaml.UnmarshalStrict([]byte(text), &content))
+			require.NoError(t, yaml.Unmarshal([]byte(text), &content))
 			data[name] = content
 		}
 		object.Object["data"] = data
@@ -124,10 +124,10 @@ func configs(t *testing.T, object *unstructured.Unstructured) map[string]string 
 // The chart and the kustomizations make the same objects.
 func TestChartIsKustomization(t *testing.T) {
 	for folder, values := range map[string][]string{
-		kubernetes: nil,
+		base:       nil,
 		namespaced: {"--values", "testdata/values/namespaced.yaml"},
 	} {
-		made, wanted := comparable(t, template(t, values...)), comparable(t, kustomize(t, folder))
+		made, wanted := normalized(t, template(t, values...)), normalized(t, kustomize(t, folder))
 		assert.ElementsMatch(t, slices.Collect(maps.Keys(wanted)), slices.Collect(maps.Keys(made)), folder)
 		for key, object := range wanted {
 			assert.Equal(t, object, made[key], "%s: %s", folder, key)

@@ -25,7 +25,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version | replace "+" "_" }}
   "KTHENA" (list
     "modelroutes.networking.serving.volcano.sh" "modelservers.networking.serving.volcano.sh"
     "modelboosters.workload.serving.volcano.sh" "modelboosters/status.workload.serving.volcano.sh"
-    "modelservings.workload.serving.volcano.sh" "modelservings/status.workload.serving.volcano.sh" "modelservings/scale.workload.serving.volcano.sh"
+    "modelservings.workload.serving.volcano.sh" "modelservings/scale.workload.serving.volcano.sh"
     "autoscalingpolicies/status.workload.serving.volcano.sh")
   "LLMAZ" (list
     "openmodels.llmaz.io" "openmodels/status.llmaz.io"

@@ -1,0 +1,65 @@
+//go:build e2e && linux
+
+package packaging
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/poolwright/poolwright/internal/controlplane"
+	"github.com/poolwright/poolwright/internal/handbook"
+)
+
+// A reader who follows the page word for word gets what it says. The pods are played.
+func TestInstallIsFollowed(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	require.NoError(t, c.AddNodes(t.Context(), controlplane.GPUNode("node-0", "none", 0), controlplane.GPUNode("node-1", "none", 0)))
+	blocks := handbook.Follow(t, "../../docs/install.md", handbook.Place{
+		Folder: checkout(t), Env: c.Environment(), Patience: patience,
+		Here: []string{
+			// No engine for containers is there, and TestReleaseIsReproducible makes a release.
+			"make image IMAGE=registry.example.com/poolwright:0.1.0", "true",
+			"make dist", "true", "cd dist && sha256sum --check SHA256SUMS && cd ..", "true",
+		},
+	})
+	assert.Equal(t, 8, blocks)
+	assert.NotContains(t, c.kubectl("get", "clusterrole,clusterrolebinding,namespace"), "poolwright", "nothing is left")
+}
+
+// checkout is a folder with what the page needs of the repository.
+func checkout(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	out, err := run(t, "cp", "--recursive", filepath.Join("..", "..", "deploy"), folder)
+	require.NoError(t, err, out)
+	return folder
+}
+
+// The API server takes all that the chart and the kustomizations make, as it stands, and so do
+// the rules for pods of the namespace.
+func TestManifestsAreAccepted(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	for _, namespace := range []string{"poolwright", "inference", "batch"} {
+		c.kubectl("create", "--save-config", "namespace", namespace)
+	}
+	c.kubectl("label", "namespace", "poolwright", "pod-security.kubernetes.io/enforce=restricted", "pod-security.kubernetes.io/warn=restricted")
+	manifests := map[string]string{base: kustomize(t, base), namespaced: kustomize(t, namespaced), chart: template(t)}
+	for _, values := range valueSets(t) {
+		manifests[values] = template(t, "--values", values)
+	}
+	for name, text := range manifests {
+		file := filepath.Join(t.TempDir(), "manifests.yaml")
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		for _, way := range [][]string{{}, {"--server-side"}} {
+			out := c.kubectl(append([]string{"apply", "--dry-run=server", "--validate=strict", "-f", file}, way...)...)
+			assert.Contains(t, out, "deployment.apps/poolwright", name)
+			assert.NotContains(t, out, "Warning", name)
+		}
+	}
+}
