@@ -93,10 +93,17 @@ func fitStarts(ms []measurement) []queueing.Profile {
 	var starts []queueing.Profile
 	for _, decode := range [][2]float64{{1e-3, 1e-6}, {1e-4, 1e-5}} {
 		for _, prompt := range []float64{3e-4, 3e-3} {
-			starts = append(starts, queueing.Profile{
+			start := queueing.Profile{
 				Alpha: 0.9 * least, Beta: decode[0] * least, Kappa: decode[1] * least,
 				Gamma: 1e-2 * least, Delta: prompt * least, Epsilon: 1e-8 * least,
-			})
+			}
+			switch ms[0].replica.Model {
+			case queueing.LLMDV1:
+				start.Delta /= 10 // for each request in the batch
+			case queueing.LLMDV2, queueing.LLMDV3:
+				start.Beta, start.Gamma = prompt*least, decode[1]*least // for each token, computed or kept
+			}
+			starts = append(starts, start)
 		}
 	}
 	return starts

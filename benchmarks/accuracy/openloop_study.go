@@ -21,10 +21,14 @@ func openLoopStudy(o options) (*study, error) {
 	if _, err := judgeOpenLoop(others, o.otherShapes); err != nil {
 		return nil, err
 	}
+	beside, err := rivals(rows)
+	if err != nil {
+		return nil, err
+	}
 	s := &study{
 		title:   "Open loop, independent simulator",
-		about:   openLoopAbout,
-		targets: openLoopTargets(rows),
+		about:   openLoopAbout + familyAbout,
+		targets: openLoopTargets(rows), standings: rivalStandings("independent simulator", beside),
 		figures: []namedFigure{{"open-loop", errorFigure("Errors by load; hollow: not judged by the mean",
 			openLoopPoints(rows), []string{meanITL, meanTTFT, p95TTFT, rate}, 40, 10)}},
 		listings: []table.Table{openLoopRows(rows)},
@@ -32,6 +36,7 @@ func openLoopStudy(o options) (*study, error) {
 			openLoopProfiles(fits),
 			targetTable("The same with the other way to fit", openLoopTargets(others)),
 			optimismTable(rows),
+			rivalTable(beside),
 			errorTable("Errors over usable rows", usable(rows)),
 			errorTable("Errors over usable rows without those of low load that are fitted", unseen(rows)),
 		},

@@ -35,22 +35,38 @@ func simulatedStudy(o options) (*study, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	beside, err := rivals(asRows(all))
+	if err != nil {
+		return nil, err
+	}
 	unseen := slices.DeleteFunc(slices.Clone(all), func(s simulated) bool { return s.row.identifies(0, true) })
 	return &study{
-		title:    "Simulated fleet, independent simulator",
-		about:    simulatedAbout,
-		targets:  simulatedTargets(all),
+		title:   "Simulated fleet, independent simulator",
+		about:   simulatedAbout,
+		targets: simulatedTargets(all), standings: rivalStandings("our simulator", beside),
 		listings: []table.Table{simulatedRows(all)},
 		tables: []table.Table{
 			simulatedErrors("Errors over usable rows", all),
 			simulatedErrors("Errors over usable rows without those of low load that are fitted", unseen),
+			rivalTable(beside),
 		},
 	}, nil
 }
 
 const simulatedAbout = `The same rows, and what ` + "`simulation.Cluster`" + ` with one replica makes of them: each of 100,000 requests, the
 first fifth of which don't count, goes through router and replica. Rows are those that are judged by their means above, profiles those
-fitted to rows with a load of at most 0.25. What differs is the iterations themselves, not only a model of them.`
+fitted to rows with a load of at most 0.25. What differs is the iterations themselves, not only a model of them. The inferno family beside ours is judged as above, with what our simulator makes of the
+rows in place of what the other one did.`
+
+// asRows are the rows with what the simulation makes of them in place of what was observed.
+func asRows(all []simulated) []openLoopRow {
+	rows := make([]openLoopRow, len(all))
+	for i := range all {
+		rows[i] = *all[i].row
+		rows[i].ttft, rows[i].itl = all[i].ttft, all[i].itl
+	}
+	return rows
+}
 
 // simulatedRequests is the number of requests of a row, simulatedWarmup of those that do
 // not count.
