@@ -106,3 +106,22 @@ func callee(c *ast.CallExpr) string {
 	}
 	return ""
 }
+
+// Every alert has a page's worth: what it means, what users feel of it, where to look by
+// which commands, and what to do; and the metrics that are looked at are documented.
+func TestRunbooks(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "docs", "alerts.md"))
+	require.NoError(t, err)
+	metrics, err := os.ReadFile(filepath.Join(root, "docs", "metrics.md"))
+	require.NoError(t, err)
+	sections := strings.Split(string(page), "\n### ")[1:]
+	assert.Greater(t, len(sections), 20)
+	order := regexp.MustCompile("(?s)^\\w+\n\n\\*\\*Means\\.\\*\\* .+\n\n\\*\\*Impact\\.\\*\\* .+\n\n\\*\\*Look\\.\\*\\*\n\n```sh\n.+\n```\n\n\\*\\*Do\\.\\*\\* .+")
+	for _, section := range sections {
+		name, _, _ := strings.Cut(section, "\n")
+		assert.Regexp(t, order, section, name)
+		for _, metric := range regexp.MustCompile(`\^(poolwright_[a-z_]+)`).FindAllStringSubmatch(section, -1) {
+			assert.Contains(t, string(metrics), "| `"+strings.TrimSuffix(metric[1], "_")+"` |", name)
+		}
+	}
+}

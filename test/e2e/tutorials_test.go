@@ -66,6 +66,21 @@ func TestTutorials(t *testing.T) {
 	}
 }
 
+// What the page about alerts asks of a cluster is answered.
+func TestRunbooks(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, controlplane.Config{})
+	c.nodes("h100", 4)
+	c.nodes("a100", 8)
+	addresses, err := c.FreeAddresses(2)
+	require.NoError(t, err)
+	place := c.terminal(addresses)
+	place.First = "kubectl apply -f examples/tutorials/deployments.yaml\n" +
+		"bin/poolwright serve --config examples/tutorials/poolwright.yaml > poolwright.log 2>&1 &\n" +
+		"curl -sf --retry 60 --retry-connrefused --retry-delay 1 localhost:8080/readyz"
+	assert.Greater(t, handbook.Follow(t, "../../docs/alerts.md", place), 20)
+}
+
 // terminal is where a reader sits who may do everything: in the repository, after make
 // build. The program answers HTTP and gRPC on the addresses.
 func (c *cluster) terminal(addresses []string) handbook.Place {
