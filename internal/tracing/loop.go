@@ -172,6 +172,14 @@ func (t tracedLedger) Checkpoint(m planner.Memory) (planner.Memory, error) {
 	return m, err
 }
 
+// Intend implements [controller.Ledger].
+func (t tracedLedger) Intend(sequence uint64, changes []planner.Change) error {
+	_, end := t.loop.part(context.Background(), record)
+	err := t.Ledger.Intend(sequence, changes)
+	end(err)
+	return err
+}
+
 // Append implements [controller.Ledger].
 func (t tracedLedger) Append(e controller.Entry) error {
 	_, end := t.loop.part(context.Background(), record)

@@ -111,6 +111,7 @@ func (world) Apply(_ context.Context, changes []planner.Change) []error {
 }
 
 func (world) Checkpoint(m planner.Memory) (planner.Memory, error) { return m, nil }
+func (world) Intend(uint64, []planner.Change) error               { return nil }
 func (world) Append(controller.Entry) error                       { return nil }
 
 func run(t *testing.T, provider trace.TracerProvider, w world) {
@@ -149,7 +150,7 @@ func TestCycle(t *testing.T) {
 		}
 		assert.Equal(t, s.GetName() == "write" || s.GetName() == "cycle", s.GetStatus().GetCode() == tracev1.Status_STATUS_CODE_ERROR, s.GetName())
 	}
-	assert.Equal(t, []string{"cycle", "read", "observe", "query POST", "record", "solve", "read", "write", "record", "publish"}, names)
+	assert.Equal(t, []string{"cycle", "read", "observe", "query POST", "record", "solve", "read", "record", "write", "record", "publish"}, names)
 }
 
 func TestFailedCycle(t *testing.T) {

@@ -204,16 +204,19 @@ func TestNothingIsDecidedOnWhatIsNotKnown(t *testing.T) {
 		_, err := w.View()
 		require.ErrorContains(t, err, "Pod: not read yet: connection refused")
 		require.ErrorContains(t, err, "ClusterQueue.kueue.x-k8s.io: not read yet: connection refused")
+		require.EqualError(t, w.Synced(), err.Error())
 
 		m.fails.Store(false)
 		time.Sleep(3 * time.Second)
 		_, err = w.View()
 		require.ErrorContains(t, err, "Pod: not read yet: ")
+		require.ErrorContains(t, w.Synced(), "Pod: not read yet: ")
 
 		server.up()
 		time.Sleep(3 * time.Second)
 		v, err := w.View()
 		require.NoError(t, err)
+		require.NoError(t, w.Synced())
 		assert.Zero(t, time.Since(v.AsOf()))
 		time.Sleep(time.Hour)
 		v, err = w.View()
@@ -229,6 +232,7 @@ func TestNothingIsDecidedOnWhatIsNotKnown(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		_, err = w.View()
 		require.ErrorContains(t, err, "out of touch with the API server for 25s, and nothing is decided after 20s: Pod: connect: connection refused")
+		require.NoError(t, w.Synced(), "it was read")
 
 		server.up()
 		time.Sleep(4 * time.Second)
@@ -253,11 +257,13 @@ func TestForbiddenKinds(t *testing.T) {
 		v, err := w.View()
 		require.NoError(t, err)
 		assert.Empty(t, v.List(nodeKind))
+		require.NoError(t, w.Synced())
 
 		forbid("pods")
 		w = watching(t, cluster.WatchConfig{Client: client, Mapper: newMapper(), Kinds: []schema.GroupKind{podKind, nodeKind}})
 		_, err = w.View()
 		require.ErrorContains(t, err, "no role allows it")
+		require.ErrorContains(t, w.Synced(), "no role allows it")
 	})
 }
 
