@@ -66,16 +66,34 @@ func TestNoiseOfLateIsAveragedOut(t *testing.T) {
 // A line that noise does not explain goes on, as long as it was seen at most.
 func TestTrendGoesOn(t *testing.T) {
 	var c forecast.Config
-	rising := each15s(20, 24.2, 27.9, 32.1, 36, 39.8, 44.1, 48)
+	rising := each15s(200, 242, 279, 321, 360, 398, 441, 480)
 	p := c.Predict(after(c, rising...), start())
-	assert.InDelta(t, 48+4*105.0/15, p.Point, 1, "1m45s were seen, 2m are asked for")
-	p = c.Predict(after(c, append(rising, sample{2, 48.2}, sample{2.25, 47.9}, sample{2.5, 48.1}, sample{2.75, 48})...), start())
-	assert.InDelta(t, 48, p.Point, 0.2, "and ends with it")
+	assert.InDelta(t, 480+40*105.0/15, p.Point, 10, "1m45s were seen, 2m are asked for")
+	p = c.Predict(after(c, append(rising, sample{2, 482}, sample{2.25, 479}, sample{2.5, 481}, sample{2.75, 480})...), start())
+	assert.InDelta(t, 480, p.Point, 2, "and ends with it")
 
-	falling := each15s(48, 44.1, 39.8, 36, 32.1, 27.9, 24.2, 20)
+	falling := each15s(480, 441, 398, 360, 321, 279, 242, 200)
 	p = c.Predict(after(c, falling...), start())
 	assert.Zero(t, p.Point)
-	assert.InDelta(t, 20, p.Upper, 0.5, "never below what there is now")
+	assert.InDelta(t, 200, p.Upper, 5, "never below what there is now")
+}
+
+// What chance explains in independent requests is no trend, however smooth the samples are: at
+// 1.5/s, 8 samples of 15 s vary by a fifth each.
+func TestChanceIsNoTrend(t *testing.T) {
+	var c forecast.Config
+	for _, scale := range []float64{1, 1000} {
+		rates := []float64{1.5, 1.5, 1.5, 1.5, 1.5, 1.35, 1.5, 1.65, 1.8}
+		for i := range rates {
+			rates[i] *= scale
+		}
+		p := c.Predict(after(c, each15s(rates...)...), start())
+		if scale == 1 {
+			assert.InDelta(t, 13.8/9, p.Point, 1e-9)
+		} else {
+			assert.Greater(t, p.Point, 1.8*scale, "of so many requests it is one")
+		}
+	}
 }
 
 // A step is no trend, whatever the noise.

@@ -12,7 +12,7 @@ const (
 	// leastLine is how many samples a line must go through.
 	leastLine = 4
 	// doubt is by how many standard deviations noise may explain what looks like change.
-	doubt = 3
+	doubt = 2.5
 	// rounding is the relative error of a rate that arithmetic may explain.
 	rounding = 1e-9
 )
@@ -27,7 +27,13 @@ type Sample struct {
 // both it goes back as far as samples agree with it up to their noise, so a step ends it,
 // and constant demand is averaged over all. This is the choice of window by O. V. Lepskii,
 // "On a problem of adaptive estimation in Gaussian white noise" (1990), with the χ² of the
-// residuals as criterion and the noise from second differences of the samples.
+// residuals as criterion.
+//
+// The noise is that of second differences of the samples; but nothing counts as change that
+// chance explains in requests that know nothing of each other. Those are a Poisson process: at a
+// rate λ its mean over the time Δ between two samples has the variance λ/Δ. So few samples
+// are often smoother than that by chance, and those of rates over longer windows, which overlap,
+// always are, which would make trends of noise.
 type Line struct {
 	// Level is demand at the last sample, in requests/s, and Slope its change per second; 0
 	// unless neither noise nor a step explains the samples as well.
@@ -84,16 +90,16 @@ type point struct{ ago, rate float64 }
 // agreed returns the line through as many of the last points as agree with it.
 func agreed(points []point) Line {
 	n := len(points)
-	noise := variance(points)
+	noise, perSecond := variance(points), float64(n-1)/points[0].ago
 	best := Line{Level: points[n-1].rate, Variance: noise}
 	level, line := true, true
 	for size := 2; level || line; size = min(n, size+size/2) {
 		w := fit(points[n-size:])
-		rest := w.restOfLine()
-		level = level && w.agrees(w.rest, noise, size-1)
-		line = line && (size < leastLine || w.agrees(rest, noise, size-2))
+		chance, rest := max(noise, w.mean*perSecond), w.restOfLine()
+		level = level && w.agrees(w.rest, chance, size-1)
+		line = line && (size < leastLine || w.agrees(rest, chance, size-2))
 		switch {
-		case line && size >= leastLine && w.inclined(noise) && rest < w.restOfStep(points[n-size:]):
+		case line && size >= leastLine && w.inclined(chance) && rest < w.restOfStep(points[n-size:]):
 			best = w.line(noise)
 		case level:
 			best = w.level(noise)

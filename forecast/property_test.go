@@ -27,9 +27,13 @@ func predictions(c forecast.Config, rates []float64, horizon time.Duration) []fo
 	return all
 }
 
+// Where requests are so many that chance explains none of it, only proportions count.
 func TestPredictionsScaleWithDemand(t *testing.T) {
 	for _, k := range kinds() {
 		rates := course(k, 4, 5, 5*time.Minute)
+		for i := range rates {
+			rates[i] *= 1 << 30
+		}
 		plain := predictions(forecast.Config{}, rates, 12*time.Minute)
 		for factor, most := range map[float64]float64{
 			0.125: 0, 1024: 0, // Exact in binary.
@@ -42,8 +46,8 @@ func TestPredictionsScaleWithDemand(t *testing.T) {
 			for i, p := range predictions(forecast.Config{}, scaled, 12*time.Minute) {
 				q := plain[i]
 				require.Equal(t, q.Method, p.Method, "%s ×%v, sample %d", k.name, factor, i)
-				require.InDelta(t, factor*q.Point, p.Point, most*factor*300, "%s ×%v, sample %d", k.name, factor, i)
-				require.InDelta(t, factor*q.Upper, p.Upper, most*factor*300, "%s ×%v, sample %d", k.name, factor, i)
+				require.InDelta(t, factor*q.Point, p.Point, most*factor*300*(1<<30), "%s ×%v, sample %d", k.name, factor, i)
+				require.InDelta(t, factor*q.Upper, p.Upper, most*factor*300*(1<<30), "%s ×%v, sample %d", k.name, factor, i)
 			}
 		}
 	}
