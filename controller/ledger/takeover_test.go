@@ -105,6 +105,57 @@ func TestRecallKnowsWhatWasBegun(t *testing.T) {
 	assert.Empty(t, before.Workloads)
 }
 
+// killed is the ledger of a process that is killed in its first cycle, when it has changed the
+// cluster and before it can write the entry. A silent one wrote no intent either.
+type killed struct {
+	*ledger.Writer
+
+	silent bool
+}
+
+func (k killed) Intend(sequence uint64, changes []planner.Change) error {
+	if k.silent {
+		return nil
+	}
+	return k.Writer.Intend(sequence, changes)
+}
+
+func (killed) Append(controller.Entry) error { return nil }
+
+// The next leader does not take the work of a killed one for somebody else's, which it would
+// without the intent.
+func TestNextLeaderKnowsTheWorkOfAKilledOne(t *testing.T) {
+	for _, silent := range []bool{false, true} {
+		path := filepath.Join(t.TempDir(), "ledger.jsonl")
+		world := newWorld(t, 2)
+		_, config := recall(t, path)
+		goOn(t, world, config, 1, 5*time.Minute)
+		w, config := recall(t, path)
+		config.Ledger = killed{w, silent}
+		changed := 0
+		for changed == 0 { // until a cycle changes something
+			last := goOn(t, world, config, 1, 5*time.Minute)[0]
+			changed = len(last.Decision.Changes)
+			if changed == 0 {
+				require.NoError(t, w.Append(last))
+				w, config = recall(t, path)
+				config.Ledger = killed{w, silent}
+			}
+		}
+		_, config = recall(t, path)
+		next := goOn(t, world, config, 1, 5*time.Minute)[0]
+		var external int
+		for i := range next.Decision.Plans {
+			for _, c := range next.Decision.Plans[i].Conditions {
+				if c.Type == planner.ExternalChange {
+					external++
+				}
+			}
+		}
+		assert.Equal(t, silent, external > 0)
+	}
+}
+
 // What another version has asked for counts, whatever this one would have decided.
 func TestRecallOfAnotherVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.jsonl")
