@@ -3,7 +3,7 @@
 package e2e
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -22,16 +22,28 @@ type record struct {
 	intents, done []change
 	// unfinished is the number of intents without an entry.
 	unfinished int
-	// sequences are those of entries, in order, and times when they were decided.
+	// sequences are those of entries, in order.
 	sequences []uint64
-	times     []time.Time
 }
 
-// recorded are changes as a ledger has them.
-type recorded []struct {
+// line is what is read of a line of a ledger.
+type line struct {
+	Intent *struct{ Changes recorded }
+	Entry  *struct {
+		Sequence uint64
+		Now      time.Time
+		Decision struct{ Changes recorded }
+		Dropped  []struct{ Change recordedChange }
+	}
+}
+
+// recordedChange is a change as a ledger has it.
+type recordedChange struct {
 	Workload, Variant string
 	From, To          int
 }
+
+type recorded []recordedChange
 
 // by names the targets of changes.
 func (r recorded) by(targets map[[2]string]string) []change {
@@ -60,46 +72,26 @@ func (w *world) targets(p *program) map[[2]string]string {
 // read reads a ledger.
 func (w *world) read(ledger string, targets map[[2]string]string) record {
 	w.t.Helper()
-	file, err := os.Open(ledger) //nolint:gosec // of this test
+	text, err := os.ReadFile(ledger) //nolint:gosec // of this test
 	require.NoError(w.t, err)
-	defer func() { _ = file.Close() }()
 	var r record
-	lines := bufio.NewReader(file)
 	begun := false
-	for {
-		text, err := lines.ReadBytes('\n')
-		if err != nil {
-			break
-		}
-		var l struct {
-			Intent *struct{ Changes recorded }
-			Entry  *struct {
-				Sequence uint64
-				Now      time.Time
-				Decision struct{ Changes recorded }
-				Dropped  []struct {
-					Change struct{ Workload, Variant string }
-				}
-			}
-		}
+	for text := range bytes.Lines(text) {
+		var l line
 		require.NoError(w.t, json.Unmarshal(text, &l))
 		if begun && l.Entry == nil {
 			r.unfinished++
 		}
 		begun = l.Intent != nil
-		if l.Intent != nil {
+		if begun {
 			r.intents = append(r.intents, l.Intent.Changes.by(targets)...)
 		}
 		if e := l.Entry; e != nil {
-			r.sequences, r.times = append(r.sequences, e.Sequence), append(r.times, e.Now)
-			done := slices.DeleteFunc(e.Decision.Changes, func(c struct {
-				Workload, Variant string
-				From, To          int
-			},
-			) bool {
-				return slices.ContainsFunc(e.Dropped, func(d struct {
-					Change struct{ Workload, Variant string }
-				}) bool { return d.Change.Workload == c.Workload && d.Change.Variant == c.Variant })
+			r.sequences = append(r.sequences, e.Sequence)
+			done := slices.DeleteFunc(e.Decision.Changes, func(c recordedChange) bool {
+				return slices.ContainsFunc(e.Dropped, func(d struct{ Change recordedChange }) bool {
+					return d.Change.Workload == c.Workload && d.Change.Variant == c.Variant
+				})
 			})
 			r.done = append(r.done, done.by(targets)...)
 		}
