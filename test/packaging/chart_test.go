@@ -5,6 +5,7 @@ package packaging
 import (
 	"bytes"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/poolwright/poolwright/config"
+	"github.com/poolwright/poolwright/internal/handbook"
 	"github.com/poolwright/poolwright/internal/resource"
 	"github.com/poolwright/poolwright/sources/cluster"
 	"github.com/poolwright/poolwright/sources/kthena"
@@ -151,10 +153,45 @@ func TestChartIsWellFormed(t *testing.T) {
 	for _, values := range valueSets(t) {
 		_, err := run(t, "helm", "lint", "--strict", chart, "--values", values)
 		require.NoError(t, err, values)
-		configMap := objects(t, template(t, "--values", values))["ConfigMap poolwright/poolwright"]
-		_, err = config.Read([]byte(configs(t, configMap)["poolwright.yaml"]))
-		require.NoError(t, err, values)
+		isRead(t, template(t, "--values", values))
 	}
+}
+
+// isRead reads the configurations that the program is given.
+func isRead(t *testing.T, manifests string) {
+	t.Helper()
+	files := configs(t, objects(t, manifests)["ConfigMap poolwright/poolwright"])
+	_, err := config.Read([]byte(files["poolwright.yaml"]))
+	require.NoError(t, err)
+	_, err = config.ReadServer([]byte(files["server.yaml"]))
+	require.NoError(t, err, files["server.yaml"])
+}
+
+// The values that the page about installation shows are values.
+func TestDocumentedValues(t *testing.T) {
+	page, err := os.ReadFile("../../docs/install.md")
+	require.NoError(t, err)
+	shown := 0
+	for _, block := range handbook.Blocks(string(page)) {
+		if block.Language != "yaml" {
+			continue
+		}
+		shown++
+		file := filepath.Join(t.TempDir(), "values.yaml")
+		require.NoError(t, os.WriteFile(file, []byte(block.Text), 0o600))
+		isRead(t, template(t, "--values", file))
+	}
+	assert.Equal(t, 1, shown)
+}
+
+// Who may review tokens and rights is asked for it by the configuration, or by one that nobody
+// knows here.
+func TestChartGrantsReviewsWhereTheyAreNeeded(t *testing.T) {
+	const role = "ClusterRole /poolwright-access"
+	assert.Contains(t, objects(t, template(t)), role)
+	insecure := []string{"--values", "testdata/values/insecure.yaml"}
+	assert.NotContains(t, objects(t, template(t, insecure...)), role)
+	assert.Contains(t, objects(t, template(t, append(insecure, "--set", "existingConfigMap=mine")...)), role)
 }
 
 // Values that are none of the chart's are refused, and so is a Certificate without issuer.

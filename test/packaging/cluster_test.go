@@ -3,8 +3,13 @@
 package packaging
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,8 +20,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	certutil "k8s.io/client-go/util/cert"
 
 	"github.com/poolwright/poolwright/internal/controlplane"
 )
@@ -34,6 +41,8 @@ type installation struct {
 	*controlplane.ControlPlane
 	t      *testing.T
 	client kubernetes.Interface
+	// https trusts the certificate of the program.
+	https *http.Client
 }
 
 func newCluster(t *testing.T) *installation {
@@ -71,11 +80,51 @@ func (c *installation) install(values ...string) {
 	require.NoError(c.t, err, string(out))
 }
 
+// certify makes the Secret with the certificate of the program, for the address at which tests
+// ask it.
+func (c *installation) certify() {
+	c.t.Helper()
+	addresses, err := c.FreeAddresses(1)
+	require.NoError(c.t, err)
+	host, _, err := net.SplitHostPort(addresses[0])
+	require.NoError(c.t, err)
+	certificate, key, err := certutil.GenerateSelfSignedCertKey("poolwright", []net.IP{net.ParseIP(host)}, nil)
+	require.NoError(c.t, err)
+	_, err = c.client.CoreV1().Secrets("poolwright").Create(c.t.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "poolwright-tls"}, Type: corev1.SecretTypeTLS,
+		Data: map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key},
+	}, metav1.CreateOptions{})
+	require.NoError(c.t, err)
+	roots := x509.NewCertPool()
+	require.True(c.t, roots.AppendCertsFromPEM(certificate))
+	c.https = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13}}}
+}
+
 // process is the program as a pod of the Deployment would run it.
 type process struct {
 	command *exec.Cmd
 	log     string
+	address string // of HTTP
 	ended   chan error
+}
+
+// ask asks a process over HTTPS with a token, and returns the status and the answer; without
+// either, what went wrong.
+func (c *installation) ask(p *process, path, token string) (status int, answer string) {
+	c.t.Helper()
+	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, "https://"+p.address+path, http.NoBody)
+	require.NoError(c.t, err)
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := c.https.Do(request)
+	if err != nil {
+		return 0, err.Error() // it may not listen yet
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(c.t, err)
+	return response.StatusCode, string(body)
 }
 
 // start runs the program with the arguments and files that the Deployment gives its container,
@@ -97,7 +146,7 @@ func (c *installation) start(environment ...string) *process {
 	for _, argument := range deployment.Spec.Template.Spec.Containers[0].Args {
 		arguments = append(arguments, strings.ReplaceAll(argument, "=/etc", "="+root+"/etc"))
 	}
-	p := &process{log: filepath.Join(root, "log"), ended: make(chan error, 1)}
+	p := &process{log: filepath.Join(root, "log"), address: addresses[1], ended: make(chan error, 1)}
 	log, err := os.Create(p.log)
 	require.NoError(c.t, err)
 	defer func() { _ = log.Close() }()

@@ -3,6 +3,8 @@
 package packaging
 
 import (
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -27,7 +29,7 @@ func TestInstallIsFollowed(t *testing.T) {
 			"make dist", "true", "cd dist && sha256sum --check SHA256SUMS && cd ..", "true",
 		},
 	})
-	assert.Equal(t, 8, blocks)
+	assert.Equal(t, 9, blocks)
 	assert.NotContains(t, c.kubectl("get", "clusterrole,clusterrolebinding,namespace"), "poolwright", "nothing is left")
 }
 
@@ -62,4 +64,41 @@ func TestManifestsAreAccepted(t *testing.T) {
 			assert.NotContains(t, out, "Warning", name)
 		}
 	}
+}
+
+// As it is installed, the program encrypts, tells anybody that it lives, and all else only those
+// whom the API server knows and allows it.
+func TestDefaultsAreSafe(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	// A pod knows its namespace, a process beside the cluster does not.
+	c.install("--set=config.metrics.url="+c.PrometheusURL, "--set=config.cluster.leaderElection.namespace=poolwright")
+	c.certify()
+	c.kubectl("create", "serviceaccount", "--namespace=default", "somebody")
+	account, err := c.ServiceAccount(t.Context(), "default", "somebody")
+	require.NoError(t, err)
+	p := c.start()
+	becomes := func(status int, path, token string) {
+		p.until(t, patience, func() error {
+			if got, answer := c.ask(p, path, token); got != status {
+				return fmt.Errorf("%s: %d, not %d: %s", path, got, status, answer)
+			}
+			return nil
+		})
+	}
+	becomes(http.StatusOK, "/readyz", "")
+	becomes(http.StatusOK, "/healthz", "")
+	becomes(http.StatusOK, "/v1/fleet", c.Admin().BearerToken)
+	for path, token := range map[string]string{"/v1/fleet": "", "/metrics": "", "/v1/decisions": "made up"} {
+		status, answer := c.ask(p, path, token)
+		assert.Contains(t, []int{http.StatusUnauthorized, http.StatusForbidden}, status, "%s: %s", path, answer)
+	}
+	for _, path := range []string{"/v1/fleet", "/metrics"} {
+		status, answer := c.ask(p, path, account.BearerToken)
+		assert.Equal(t, http.StatusForbidden, status, "%s: %s", path, answer)
+	}
+	c.kubectl("create", "clusterrole", "scraper", "--verb=get", "--non-resource-url=/metrics")
+	c.kubectl("create", "clusterrolebinding", "scraper", "--clusterrole=scraper", "--serviceaccount=default:somebody")
+	becomes(http.StatusOK, "/metrics", account.BearerToken)
+	p.stop(t)
 }
