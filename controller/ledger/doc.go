@@ -1,10 +1,11 @@
 // Package ledger keeps what was decided and from what, and decides it again.
 //
 // A ledger is a file of JSON, one object on each line, and the older files that it was
-// moved to when it was full. There are three kinds of lines:
+// moved to when it was full. There are four kinds of lines:
 //
 //	{"crc32c":"…","header":{…}}      which program wrote what follows
 //	{"crc32c":"…","checkpoint":{…}}  what the loop remembers at this point
+//	{"crc32c":"…","intent":{…}}      what a cycle is about to change
 //	{"crc32c":"…","entry":{…}}       one cycle: snapshot, decision and what became of it
 //
 // A run of a program begins with a header and a checkpoint. A snapshot says of the fleet
@@ -23,6 +24,11 @@
 // checkpoint then.
 //
 // Lines are only ever appended, each by one write. A write that a crash cuts short leaves a
-// line without an end, which the next [Open] cuts off. Ledgers hold no secrets, as fleets
+// line without an end, which the next writer cuts off. Ledgers hold no secrets, as fleets
 // and measurements have none.
+//
+// Processes may share a ledger, of which one at a time is to write. Whoever begins to puts a
+// copy of the file in its place: what a predecessor that does not know of it still writes is
+// in no file of the ledger, and [Writer.Append] tells it so. [Writer.Recall] gives the next
+// process the memory of the last one, and what that had begun.
 package ledger
