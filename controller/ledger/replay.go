@@ -24,6 +24,8 @@ type Report struct {
 	Differing  int `json:"differing"`
 	Skipped    int `json:"skipped"`
 	Recalled   int `json:"recalled"`
+	// Unfinished cycles have an intent and no entry: their process was killed.
+	Unfinished int `json:"unfinished"`
 	// First and Last are the times of the first and the last cycle.
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
@@ -54,6 +56,8 @@ type Replayer struct {
 	memory   planner.Memory
 	fleet    *planner.Fleet
 	sequence uint64
+	// begun: the last line was an intent.
+	begun bool
 }
 
 // NewReplayer returns a replayer that has read nothing.
@@ -86,7 +90,13 @@ func (r *Replayer) Read(in io.Reader, file string, visit func(Cycle) error) erro
 }
 
 // Report returns how far the ledger was replayed up to now.
-func (r *Replayer) Report() Report { return r.report }
+func (r *Replayer) Report() Report {
+	report := r.report
+	if r.begun {
+		report.Unfinished++
+	}
+	return report
+}
 
 // Memory returns that after the last entry, and its sequence number; false where they are
 // not known.
@@ -105,6 +115,10 @@ func (r *Replayer) damage(at Position, reason string) {
 }
 
 func (r *Replayer) line(at Position, l *line, visit func(Cycle) error) error {
+	if r.begun && l.Entry == nil {
+		r.report.Unfinished++
+	}
+	r.begun = l.Intent != nil
 	switch {
 	case l.Header != nil:
 		if l.Header.Format > format {

@@ -102,6 +102,12 @@ func TestRecallKnowsWhatWasBegun(t *testing.T) {
 	_, config = recall(t, path)
 	v := config.Memory.Workloads["prod/w1"].Variants[1]
 	assert.Equal(t, []int{3, 9}, []int{v.Seen, v.Asked})
+	report, _ := replay(t, segments(t, path)...)
+	assert.Equal(t, 1, report.Unfinished, "at the end")
+	_, config = recall(t, path)
+	goOn(t, newWorld(t, 2), config, 2, 5*time.Minute)
+	report, _ = replay(t, segments(t, path)...)
+	assert.Equal(t, 1, report.Unfinished, "and before a new run")
 	assert.Empty(t, before.Workloads)
 }
 

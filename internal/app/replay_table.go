@@ -50,6 +50,9 @@ func (a *replayed) remarks(t *table) {
 	if a.Recalled > 0 {
 		t.wrapped("", fmt.Sprintf("The clock had ended the search of %d; the solver's answers to them are those of the ledger.", a.Recalled))
 	}
+	if a.Unfinished > 0 {
+		t.wrapped("", fmt.Sprintf("%d more were not brought to their end: their process was killed after it had said what it was about to change.", a.Unfinished))
+	}
 	if a.Skipped > 0 {
 		t.wrapped("", fmt.Sprintf("%d could not be replayed, as no checkpoint, or a damaged or missing line, is before them.", a.Skipped))
 	}
