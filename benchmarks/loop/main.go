@@ -12,7 +12,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/poolwright/poolwright/benchmarks/internal/command"
@@ -37,22 +36,12 @@ func main() {
 }
 
 func parse(args []string, w io.Writer) (options, error) {
-	var o options
+	o := options{sizes: []int{25, 100, 400, 1600}}
 	set := flag.NewFlagSet("loop", flag.ContinueOnError)
 	set.SetOutput(w)
 	o.Flags(set, command.Report)
-	sizes := set.String("sizes", "25,100,400,1600", "comma-separated `numbers` of workloads, ascending")
-	if err := set.Parse(args); err != nil {
-		return o, err
-	}
-	for text := range strings.SplitSeq(*sizes, ",") {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 10 {
-			return o, fmt.Errorf("sizes: %q is no number of at least 10", text)
-		}
-		o.sizes = append(o.sizes, n)
-	}
-	return o, nil
+	command.Sizes(set, &o.sizes, 10, "sizes", "comma-separated `numbers` of workloads, ascending")
+	return o, set.Parse(args)
 }
 
 // run measures every size, shows and leaves a report.

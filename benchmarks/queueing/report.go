@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/poolwright/poolwright/benchmarks/internal/chart"
 	"github.com/poolwright/poolwright/benchmarks/internal/report"
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
 )
@@ -52,6 +53,8 @@ func newReport(results []result, owns []own, e effort) *report.Report {
 		Targets: append(judge(results), longest(owns)),
 		Tables:  []table.Table{worstTable(results), ownTable(owns)},
 	}
+	f := timeFigure(results)
+	r.Figures = []report.Figure{report.Draw("queueing", &f)}
 	for k := range kinds {
 		w := worst(results, k, largest)
 		r.Standings = append(r.Standings, report.Standing{
@@ -131,6 +134,24 @@ func cellTable(results []result, k kind) table.Table {
 			microseconds(x.theirs), microseconds(x.ours), x.ratio.Text(""), fmt.Sprint(r.allocations[k]))
 	}
 	return t
+}
+
+// timeFigure shows the times of both sides by the number of states that the baseline walks over.
+func timeFigure(results []result) chart.Figure {
+	f := chart.Figure{Title: "Time of a question by the states of the replica, B + Q", Columns: 2}
+	for _, k := range []kind{evaluate, capacity} {
+		theirs, ours := chart.Series{Name: "baseline"}, chart.Series{Name: "ours"}
+		for _, r := range results {
+			states := float64(r.cell.batch + r.cell.places)
+			theirs.Points = append(theirs.Points, chart.Point{X: states, Y: float64(r.contests[k].theirs) / float64(time.Microsecond)})
+			ours.Points = append(ours.Points, chart.Point{X: states, Y: float64(r.contests[k].ours) / float64(time.Microsecond)})
+		}
+		f.Panels = append(f.Panels, chart.Panel{
+			Title: k.String(), Series: []chart.Series{theirs, ours},
+			X: chart.Axis{Label: "B + Q", Low: 100, High: 5000, Log: true}, Y: chart.Axis{Label: "µs", Low: 0.1, High: 10_000, Log: true},
+		})
+	}
+	return f
 }
 
 func ownTable(owns []own) table.Table {

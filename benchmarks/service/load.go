@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -105,6 +106,21 @@ func (l load) run(ctx context.Context, f files, where addresses, calls int) (*la
 	}
 	slices.Sort(measured.seconds)
 	return measured, nil
+}
+
+// versions are those of the programs that make load, where they are installed.
+func versions() []string {
+	var all []string
+	for _, name := range []string{"ghz", "hey"} {
+		file, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		if built, err := buildinfo.ReadFile(file); err == nil {
+			all = append(all, name+" "+built.Main.Version)
+		}
+	}
+	return all
 }
 
 func (l load) ghz(ctx context.Context, arguments ...string) (*latencies, error) {

@@ -43,6 +43,8 @@ func parse(args []string, w io.Writer) (options, error) {
 	set := flag.NewFlagSet("service", flag.ContinueOnError)
 	set.SetOutput(w)
 	o.Flags(set, command.Report)
+	command.Sizes(set, &o.sizes, 1, "sizes", "comma-separated `numbers` of workloads")
+	command.Sizes(set, &o.clients, 1, "clients", "comma-separated `numbers` of clients")
 	set.IntVar(&o.repeats, "repeats", 7, "how `often` every server gets its turn")
 	set.DurationVar(&o.turn, "turn", time.Second, "about how long a turn of one client takes")
 	set.StringVar(&o.answers, "echo", "", "answer with what is in this `folder`; used by this program itself")

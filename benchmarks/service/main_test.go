@@ -29,7 +29,7 @@ func TestCommandLine(t *testing.T) {
 	o, err := parse([]string{"-quick"}, io.Discard)
 	require.NoError(t, err)
 	assert.Equal(t, []int{judged}, o.sizes)
-	for _, wrong := range [][]string{{"-repeats", "0"}, {"-turn", "x"}, {"-nothing"}} {
+	for _, wrong := range [][]string{{"-repeats", "0"}, {"-turn", "x"}, {"-sizes", "0"}, {"-clients", "1,,2"}, {"-nothing"}} {
 		_, err := parse(wrong, io.Discard)
 		assert.Error(t, err, wrong)
 	}

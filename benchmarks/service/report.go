@@ -22,12 +22,17 @@ const about = "Calls of `poolwright serve`, built in pure Go, on this machine, b
 turn, %d times, the same load goes to two servers that answer with what the service has answered, and have nothing behind them: *bytes* neither decodes nor
 encodes, *messages* does both by the usual libraries, over REST by grpc-gateway. Overhead is the median latency of the service, less the median time of
 what it computes (planned in this process, with nothing else running), over that of such a server; 1 is no overhead at all. It is told
-for a single client, because what is computed by many at once shares the processors. Memory that is collected while it answers counts as overhead.`
+for a single client, because what is computed by many at once shares the processors. Memory that is collected while it answers counts as overhead.
+
+` + "```sh" + `
+ghz --insecure --protoset schema.protoset --call poolwright.v1.OptimizerService.Optimize -B request.pb -n CALLS -c CLIENTS --connections CLIENTS -t 60s -O json ADDRESS
+hey -n CALLS -c CLIENTS -t 60 -m POST -T application/json -D request.json -o '{{ jsonify . }}' http://ADDRESS/v1/optimize
+` + "```"
 
 // newReport returns what was found.
 func newReport(cells []*cell, o options) *report.Report {
 	r := &report.Report{
-		Title: "Service", About: fmt.Sprintf(about, o.repeats), Versions: []string{"ghz 0.93.0", "hey 0.1.5"},
+		Title: "Service", About: fmt.Sprintf(about, o.repeats), Versions: versions(),
 		Tables: []table.Table{overheadTable(cells), latencyTable(cells)},
 	}
 	for _, c := range cells {
@@ -46,7 +51,7 @@ func newReport(cells []*cell, o options) *report.Report {
 				}
 				r.Standings = append(r.Standings, report.Standing{
 					What: what, Against: "a server with nothing behind it", Figure: ratio.Text(" ×"),
-					Verdict: report.JudgeInterval(sample.Summary{Median: 1 / ratio.Median, Low: 1 / ratio.High, High: 1 / ratio.Low}),
+					Verdict: report.JudgeInterval(ratio.Inverse()),
 				})
 			}
 		}

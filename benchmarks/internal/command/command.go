@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/poolwright/poolwright/benchmarks/internal/machine"
@@ -54,6 +56,22 @@ func (p *Places) Flags(set *flag.FlagSet, places ...Place) {
 			set.StringVar(&p.Report, "report", "", "leave a report for the page of all benchmarks in this `file`")
 		}
 	}
+}
+
+// Sizes adds a flag of comma-separated numbers, each at least a least one.
+func Sizes(set *flag.FlagSet, to *[]int, least int, name, usage string) {
+	usage = fmt.Sprintf("%s; %s by default", usage, strings.Trim(strings.ReplaceAll(fmt.Sprint(*to), " ", ","), "[]"))
+	set.Func(name, usage, func(text string) error {
+		*to = nil
+		for field := range strings.SplitSeq(text, ",") {
+			n, err := strconv.Atoi(field)
+			if err != nil || n < least {
+				return fmt.Errorf("%q is no number of at least %d", field, least)
+			}
+			*to = append(*to, n)
+		}
+		return nil
+	})
 }
 
 // Leave writes the report of a program that began at a time, if one is asked for.

@@ -25,6 +25,14 @@ func Summarize(values []float64) Summary {
 	return Summary{x.Center, x.Lo, x.Hi}
 }
 
+// Inverse is the summary of the inverses of positive values.
+func (s Summary) Inverse() Summary {
+	if math.IsInf(s.Low, -1) {
+		return Summary{1 / s.Median, s.Low, s.High}
+	}
+	return Summary{1 / s.Median, 1 / s.High, 1 / s.Low}
+}
+
 // Text writes the summary in a unit, which may be empty: "11.2 (11.0–11.4)", or "11.2 (± ∞)" where there
 // is no interval, as benchstat does.
 func (s Summary) Text(unit string) string {

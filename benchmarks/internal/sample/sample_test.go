@@ -24,6 +24,13 @@ func TestFewValuesHaveNoInterval(t *testing.T) {
 	assert.Equal(t, "1.5 (± ∞)", s.Text(""))
 }
 
+func TestInverse(t *testing.T) {
+	assert.Equal(t, sample.Summary{Median: 0.5, Low: 0.25, High: 1}, sample.Summary{Median: 2, Low: 1, High: 4}.Inverse())
+	unbounded := sample.Summarize([]float64{2}).Inverse()
+	assert.InDelta(t, 0.5, unbounded.Median, 0)
+	assert.True(t, math.IsInf(unbounded.High, 1), "there is still no interval")
+}
+
 func TestValuesKeepTheirOrder(t *testing.T) {
 	values := []float64{3, 1, 2}
 	sample.Summarize(values)
