@@ -28,7 +28,7 @@ type Limits struct {
 // What limits are by default.
 const (
 	DefaultMaxRequestBytes = 32 << 20
-	DefaultQueue           = 16 // for each that is computed at once
+	DefaultQueue           = 64 // for each that is computed at once
 	DefaultDeadline        = time.Minute
 	DefaultConnections     = 1024
 )

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/poolwright/poolwright/benchmarks/internal/machine"
+	"github.com/poolwright/poolwright/benchmarks/internal/report"
+	"github.com/poolwright/poolwright/benchmarks/internal/table"
+)
+
+// targets judge what was measured.
+func (s *soaked) targets(o *options) []report.Target {
+	var all []report.Target
+	for _, p := range s.phases() {
+		all = append(all,
+			report.AtMost("calls that fail, "+p.name, float64(p.calls.failed), 0, ""),
+			report.AtMost("longest time between two decisions, "+p.name, p.late, 2, " intervals"))
+	}
+	refused := 100 * float64(s.steady.calls.shed+s.recovery.calls.shed) / float64(s.steady.calls.calls+s.recovery.calls.calls)
+	mostRefused := 0.
+	if o.quick {
+		mostRefused = 1 // a machine that does other things too may stand still for a moment
+	} else {
+		all = append(all, report.AtMost("99th percentile of latency, at the rate", 1e3*s.steady.calls.quantile(0.99), 25, " ms"))
+	}
+	return append(all,
+		report.AtMost("calls that are refused at the rate, before and after", refused, mostRefused, " %"),
+		report.AtLeast("calls that are refused at the multiple", float64(s.overload.calls.shed), 1, ""),
+		report.AtLeast("calls that are answered at the multiple, by those at the rate",
+			float64(s.overload.calls.answered)/s.overload.seconds/(float64(s.steady.calls.answered)/s.steady.seconds), 1, ""),
+		report.AtMost("growth of resident memory at the rate", growth(s.steady.samples, resident), 1.1, ""),
+		report.AtMost("growth of goroutines at the rate", growth(s.steady.samples, goroutines), 1.1, ""),
+		report.AtMost("live memory after the multiple, by before", least(s.recovery.samples, heap)/least(late(s.steady.samples), heap), 1.25, ""),
+		report.AtMost("goroutines after the multiple, by before", most(s.recovery.samples, goroutines)/most(late(s.steady.samples), goroutines), 1.1, ""),
+		report.AtMost("median of latency after the multiple, by before", s.recovery.calls.quantile(0.5)/s.steady.calls.quantile(0.5), 3, ""),
+	)
+}
+
+func missed(all []report.Target) bool {
+	for _, t := range all {
+		if !t.Met {
+			return true
+		}
+	}
+	return false
+}
+
+// named is a phase with what it is called.
+type named struct {
+	name string
+	*phase
+}
+
+func (s *soaked) phases() []named {
+	return []named{{"at the rate", &s.steady}, {"at its multiple", &s.overload}, {"at the rate again", &s.recovery}}
+}
+
+func goroutines(s sample) float64 { return s.goroutines }
+func resident(s sample) float64   { return s.resident }
+func heap(s sample) float64       { return s.heap }
+
+// late is the last quarter of samples.
+func late(all []sample) []sample { return all[3*len(all)/4:] }
+
+// growth is the most in the last quarter by the most in the second one.
+func growth(all []sample, of func(sample) float64) float64 {
+	return most(late(all), of) / most(all[len(all)/4:len(all)/2], of)
+}
+
+func most(all []sample, of func(sample) float64) float64 {
+	value := 0.
+	for _, s := range all {
+		value = max(value, of(s))
+	}
+	return value
+}
+
+// least of the heap is about what is in use: just after garbage was collected.
+func least(all []sample, of func(sample) float64) float64 {
+	value := of(all[0])
+	for _, s := range all {
+		value = min(value, of(s))
+	}
+	return value
+}
+
+// page says what was measured, in Markdown.
+func (s *soaked) page(o *options, began time.Time) string {
+	judged := table.Table{Columns: table.Columns("target", "wanted", "measured", "met")}
+	for _, t := range s.targets(o) {
+		judged.Add(t.Name, t.Wanted, t.Measured, map[bool]string{true: "yes", false: "no"}[t.Met])
+	}
+	calls := table.Table{Columns: table.Columns("phase", "calls/s", "time", "calls", "answered", "refused", "failed", "p50, ms", "p90, ms", "p99, ms", "p99.9, ms", "longest, ms")}
+	process := table.Table{Columns: table.Columns("phase", "processors, clients", "processors, server", "resident memory at most, MB", "live memory at least, MB", "goroutines at most", "longest time between decisions, intervals")}
+	for _, p := range s.phases() {
+		c := &p.calls
+		calls.Add(p.name, fmt.Sprintf("%g", p.rate), time.Duration(p.seconds*1e9).Round(time.Second).String(), fmt.Sprint(c.calls), fmt.Sprint(c.answered), fmt.Sprint(c.shed), fmt.Sprint(c.failed),
+			milliseconds(c.quantile(0.5)), milliseconds(c.quantile(0.9)), milliseconds(c.quantile(0.99)), milliseconds(c.quantile(0.999)), milliseconds(c.longest.Seconds()))
+		process.Add(p.name, fmt.Sprintf("%.2f", p.clients), fmt.Sprintf("%.2f", p.server),
+			fmt.Sprintf("%.1f", most(p.samples, resident)/1e6), fmt.Sprintf("%.1f", least(p.samples, heap)/1e6),
+			fmt.Sprint(most(p.samples, goroutines)), fmt.Sprintf("%.2f", p.late))
+	}
+	var b strings.Builder
+	_, _ = fmt.Fprintf(&b, `# Under load, for long
+
+What a process of `+"`poolwright serve`"+` does while it is asked for plans without a break and its loop plans the built-in fleet every %s:
+%g calls of Optimize per second, of %d workloads each, from %d connections; then %g times as many; then as many as at first. Calls come at random
+times that do not depend on answers, and latency counts from the time at which a call should have been sent. Clients and server share the machine.
+`+"`make soak`"+` measures this and writes this page.
+
+%s
+
+%s
+
+%s
+`, o.interval, o.rate, o.workloads, o.clients, o.factor, judged.Markdown(), calls.Markdown(), process.Markdown())
+	for _, p := range s.phases() {
+		if p.calls.failed > 0 {
+			_, _ = fmt.Fprintf(&b, "\nThe first call that failed %s: %v\n", p.name, p.calls.failure)
+		}
+	}
+	_, _ = fmt.Fprintf(&b, "\nMeasured on %s, %s, commit %s.\nProgram: %s.\n",
+		began.UTC().Format(time.DateOnly), machine.Describe(), machine.Revision(), strings.ReplaceAll(s.version, "\n", ", "))
+	return b.String()
+}
+
+func milliseconds(seconds float64) string { return fmt.Sprintf("%.3g", 1e3*seconds) }
