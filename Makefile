@@ -69,7 +69,7 @@ run: setup build ## plan a built-in fleet and keep planning it; ARGS="--help" li
 
 .PHONY: test
 test: setup ## run every check and every test
-	@tools/steps.sh format lint verify breaking test-builds test-unit test-rules test-packaging test-web test-peers bench-quick first-run test-fuzz
+	@tools/steps.sh format lint verify breaking test-builds test-unit test-rules test-packaging test-web test-peers bench-quick soak-quick first-run test-fuzz
 
 .PHONY: format
 format: $(TOOLS)/.done ## check the format of Go and .proto files
@@ -165,6 +165,14 @@ test-peers: setup-peers ## compare the optimizer's proofs with CBC's on INSTANCE
 	else \
 	  echo 'CBC is not installed: its comparison is left out'; \
 	fi
+
+.PHONY: soak
+soak: build ## keep a process busy for an hour, and let too much come; fails when a target is missed; writes docs/soak.md
+	CGO_ENABLED=0 go -C benchmarks run ./soak -docs ../docs $(ARGS)
+
+.PHONY: soak-quick
+soak-quick: build ## the same in two minutes, without targets for times
+	CGO_ENABLED=0 go -C benchmarks run ./soak -quick $(ARGS)
 
 .PHONY: replay-week
 replay-week: ## decide for a simulated week every 15 s, and replay the ledger (1 min)

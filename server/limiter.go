@@ -49,23 +49,36 @@ func newLimiter(limits func() Limits, metrics *limitMetrics) *limiter {
 	return l
 }
 
-// unary is the interceptor of calls with one answer.
-func (l *limiter) unary(ctx context.Context, m any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+// before is the interceptor of calls with one answer whose requests have not been read: it
+// refuses those that there is no place for, and gives the others their time.
+func (l *limiter) before(ctx context.Context, _ any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 	if err := l.ask(ctx, info.FullMethod); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.limits().Deadline)
 	defer cancel()
-	request, ok := m.(proto.Message)
-	if !ok || !strings.HasPrefix(info.FullMethod, "/"+string(computingService().FullName())+"/") {
-		return handle(ctx, m)
+	if !strings.HasPrefix(info.FullMethod, "/"+string(computingService().FullName())+"/") {
+		return handle(ctx, nil)
 	}
-	turn, err := l.turns.take(ctx, proto.Size(request))
+	turn, err := l.turns.reserve()
 	if err != nil {
 		return nil, err
 	}
 	defer turn.end()
-	ctx, span := solve(turn.within(ctx))
+	return handle(turn.within(ctx), nil)
+}
+
+// unary is the interceptor of those whose requests have been read.
+func (l *limiter) unary(ctx context.Context, m any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	turn := turnOf(ctx)
+	request, ok := m.(proto.Message)
+	if turn == nil || !ok {
+		return handle(ctx, m)
+	}
+	if err := turn.take(ctx, proto.Size(request)); err != nil {
+		return nil, err
+	}
+	ctx, span := solve(ctx)
 	defer span.End()
 	return handle(ctx, m)
 }
@@ -151,13 +164,16 @@ func (l *limiter) handler(next http.Handler, refuse func(http.ResponseWriter, *h
 
 // inTurn has a request answered in its turn.
 func (l *limiter) inTurn(next http.Handler, w http.ResponseWriter, r *http.Request) error {
-	text, unread := io.ReadAll(r.Body)
-	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(text), failing{unread}))
-	turn, err := l.turns.take(r.Context(), len(text))
+	turn, err := l.turns.reserve()
 	if err != nil {
 		return err
 	}
 	defer turn.end()
+	text, unread := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(text), failing{unread}))
+	if err := turn.take(r.Context(), len(text)); err != nil {
+		return err
+	}
 	ctx, span := solve(turn.within(r.Context()))
 	defer span.End()
 	next.ServeHTTP(w, r.WithContext(ctx))

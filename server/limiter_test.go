@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
@@ -268,4 +269,21 @@ func TestLimitOfSize(t *testing.T) {
 	assert.Equal(t, codes.ResourceExhausted, status.Code(err))
 	code, _ := l.do(t, http.MethodPost, "/v1/optimize", "", `{"workloads":[{"name":"`+strings.Repeat("x", 1000)+`"}]}`)
 	assert.Equal(t, http.StatusRequestEntityTooLarge, code)
+}
+
+// Who does not send its request has a place for as long as a call may take.
+func TestPlacesOfRequestsThatDoNotCome(t *testing.T) {
+	l := startLimited(t, server.Limits{Concurrency: 1, Queue: 1, Deadline: 100 * time.Millisecond})
+	var streams []grpc.ClientStream
+	for range 2 {
+		stream, err := l.conn.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true}, poolwrightv1.OptimizerService_Optimize_FullMethodName)
+		require.NoError(t, err)
+		streams = append(streams, stream)
+	}
+	for _, stream := range streams {
+		assert.Equal(t, codes.DeadlineExceeded, status.Code(stream.RecvMsg(&poolwrightv1.Plan{})))
+	}
+	close(l.let)
+	_, err := l.client.Optimize(t.Context(), named("a"))
+	require.NoError(t, err)
 }

@@ -109,7 +109,7 @@ func New(c Config) (*Server, error) {
 		grpc.UnaryInterceptor(limiter.unary),
 		grpc.ChainStreamInterceptor(metrics.StreamServerInterceptor(), calls.stream, recovery.StreamServerInterceptor(recovered), guard.stream, limiter.stream, s.untilTheEnd),
 	)...)
-	before := chain(metrics.UnaryServerInterceptor(), calls.unary, recovery.UnaryServerInterceptor(recovered), guard.unary)
+	before := chain(metrics.UnaryServerInterceptor(), calls.unary, recovery.UnaryServerInterceptor(recovered), guard.unary, limiter.before)
 	register(registrar{s.grpc, before}, services, s.health)
 	metrics.InitializeMetrics(s.grpc)
 

@@ -30,6 +30,7 @@ type turns struct {
 	metrics *limitMetrics
 
 	mu      sync.Mutex
+	reading int       // calls whose requests are being read
 	taken   int       // slots
 	waiting list.List // of *turn
 	mean    float64   // of the seconds of a turn, the recent ones above all
@@ -40,25 +41,38 @@ type turn struct {
 	turns *turns
 	slots int
 	began time.Time
-	ready chan struct{} // closed where it has the slots
-	place *list.Element // in the queue; nil = it has the slots
-	ended bool          // it will not have them again
+	// reading: it has a place, and its request is being read.
+	reading bool
+	ready   chan struct{} // closed where it has the slots
+	place   *list.Element // in the queue; nil = it has the slots
+	ended   bool          // it will not have them again
 }
 
-// take waits for the turn of a request. It returns RESOURCE_EXHAUSTED where too many wait
-// already, and the error of ctx where that ends first.
-func (t *turns) take(ctx context.Context, bytes int) (*turn, error) {
+// reserve returns a place for a call before its request is read, so that no more requests
+// are in memory than may wait. It returns RESOURCE_EXHAUSTED where there is none.
+func (t *turns) reserve() (*turn, error) {
 	limits := t.limits()
-	n := &turn{turns: t, slots: min(limits.Concurrency, 1+bytes/slotBytes)}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	there := t.reading + t.waiting.Len()
+	if there >= limits.Queue+max(0, limits.Concurrency-t.taken) {
+		t.metrics.shed(shedQueue)
+		return nil, exhausted(t.retry(limits.Concurrency), "%d calls are waiting, which is all that may", there)
+	}
+	t.reading++
+	return &turn{turns: t, reading: true}, nil
+}
+
+// take waits for the turn of a call whose request has been read. It returns the error of ctx
+// where that ends first.
+func (n *turn) take(ctx context.Context, bytes int) error {
+	t := n.turns
+	concurrency := t.limits().Concurrency
 	arrived := time.Now()
 	t.mu.Lock()
-	if t.waiting.Len() > 0 || !t.fits(n, limits.Concurrency) {
-		if waiting := t.waiting.Len(); waiting >= limits.Queue {
-			retry := t.retry(limits.Concurrency)
-			t.mu.Unlock()
-			t.metrics.shed(shedQueue)
-			return nil, exhausted(retry, "%d calls are waiting, which is all that may", waiting)
-		}
+	t.reading--
+	n.reading, n.slots = false, min(concurrency, 1+bytes/slotBytes)
+	if t.waiting.Len() > 0 || !t.fits(n, concurrency) {
 		t.enqueue(n)
 	} else {
 		t.start(n)
@@ -68,9 +82,9 @@ func (t *turns) take(ctx context.Context, bytes int) (*turn, error) {
 	t.metrics.wait.Observe(time.Since(arrived).Seconds())
 	if err != nil {
 		t.metrics.shed(shedOf(err))
-		return nil, status.FromContextError(err).Err()
+		return status.FromContextError(err).Err()
 	}
-	return n, nil
+	return nil
 }
 
 // fits tells whether there are slots for n; one that is larger than all fits alone.
@@ -148,7 +162,7 @@ func (n *turn) wait(ctx context.Context) error {
 
 // giveWay lets others compute first, if there are any and n has computed for long.
 func (n *turn) giveWay(ctx context.Context) {
-	if n.ended || time.Since(n.began) < quantum {
+	if n.reading || n.ended || time.Since(n.began) < quantum {
 		return
 	}
 	t := n.turns
@@ -164,13 +178,17 @@ func (n *turn) giveWay(ctx context.Context) {
 	_ = n.wait(ctx) // the caller asks ctx next
 }
 
-// end lets those that wait go on.
+// end gives up the place or the slots, and lets those that wait go on.
 func (n *turn) end() {
 	if n.ended {
 		return
 	}
 	n.turns.mu.Lock()
 	defer n.turns.mu.Unlock()
+	if n.reading {
+		n.turns.reading--
+		return
+	}
 	n.turns.finish(n)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
 )
 
 // registrar registers services with an interceptor that is asked before the request of a call
@@ -22,10 +23,24 @@ func (r registrar) RegisterService(d *grpc.ServiceDesc, service any) {
 		m := &asking.Methods[i]
 		handle, info := m.Handler, &grpc.UnaryServerInfo{Server: service, FullMethod: "/" + d.ServiceName + "/" + m.MethodName}
 		m.Handler = func(service any, ctx context.Context, read func(any) error, after grpc.UnaryServerInterceptor) (any, error) {
-			return r.before(ctx, nil, info, func(ctx context.Context, _ any) (any, error) { return handle(service, ctx, read, after) })
+			return r.before(ctx, nil, info, func(ctx context.Context, _ any) (any, error) { return handle(service, ctx, within(ctx, read), after) })
 		}
 	}
 	r.Server.RegisterService(&asking, service)
+}
+
+// within reads a request until ctx ends: a client that sends slowly takes no place for longer.
+func within(ctx context.Context, read func(any) error) func(any) error {
+	return func(m any) error {
+		done := make(chan error, 1)
+		go func() { done <- read(m) }() // ends with the call, which the error below ends
+		select {
+		case err := <-done:
+			return err
+		case <-ctx.Done():
+			return status.FromContextError(ctx.Err()).Err()
+		}
+	}
 }
 
 // chain is interceptors one after the other.

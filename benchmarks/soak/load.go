@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// patience is how long a client waits.
-	patience = 10 * time.Second
+	// patience is how long a client waits: longer than the server lets it.
+	patience = 90 * time.Second
 	// mostOpen calls may be under way; a process that holds more than so many has failed.
 	mostOpen = 20_000
 	// fleets are as many as there are different requests.
@@ -83,8 +83,8 @@ func (l *load) close() error {
 	return errors.Join(errs...)
 }
 
-// phase makes calls for some time, and watches the process meanwhile.
-func (l *load) phase(ctx context.Context, p *program, rate float64, length, interval time.Duration) (phase, error) {
+// phase watches the process while there are calls.
+func (l *load) phase(ctx context.Context, p *program, call func() tally, rate float64, interval time.Duration) (phase, error) {
 	began, used := time.Now(), machine.ProcessorTime()
 	before, err := p.sample(ctx)
 	if err != nil {
@@ -92,8 +92,8 @@ func (l *load) phase(ctx context.Context, p *program, rate float64, length, inte
 	}
 	watched := make(chan []sample, 1)
 	watching, enough := context.WithCancel(ctx)
-	go func() { watched <- p.watch(watching, length) }()
-	calls := l.call(ctx, rate, length)
+	go func() { watched <- p.watch(watching) }()
+	calls := call()
 	enough()
 	samples := <-watched
 	after, err := p.sample(ctx)
@@ -107,6 +107,43 @@ func (l *load) phase(ctx context.Context, p *program, rate float64, length, inte
 		server:  (after.processor - before.processor) / seconds,
 		late:    p.longest(began, time.Now()).Seconds() / interval.Seconds(),
 	}, ctx.Err()
+}
+
+// atOnce is how many calls each connection has under way in a flood: together more than a
+// process lets wait.
+const atOnce = 16
+
+// flood makes as many calls at once as are too many, however fast the machine is. Who is
+// refused asks again when it was told to.
+func (l *load) flood(ctx context.Context, length time.Duration) tally {
+	var mu sync.Mutex
+	var all tally
+	var group sync.WaitGroup
+	end := time.Now().Add(length)
+	for i := range atOnce * len(l.connections) {
+		client := poolwrightv1.NewOptimizerServiceClient(l.connections[i%len(l.connections)])
+		group.Go(func() {
+			for n := i; time.Now().Before(end) && ctx.Err() == nil; n++ {
+				began := time.Now()
+				err := l.once(ctx, client, n)
+				took := time.Since(began)
+				mu.Lock()
+				all.add(err, took)
+				mu.Unlock()
+				time.Sleep(retryAfter(err))
+			}
+		})
+	}
+	group.Wait()
+	return all
+}
+
+// once makes a call.
+func (l *load) once(ctx context.Context, client poolwrightv1.OptimizerServiceClient, n int) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_, err := client.Optimize(ctx, l.requests[n%len(l.requests)])
+	return err
 }
 
 // call makes calls at random times, as independent clients do, and waits for their answers.
@@ -133,12 +170,9 @@ func (l *load) call(ctx context.Context, rate float64, length time.Duration) tal
 			continue
 		}
 		client := poolwrightv1.NewOptimizerServiceClient(l.connections[i%len(l.connections)])
-		request := l.requests[i%len(l.requests)]
 		group.Go(func() {
 			defer func() { <-open }()
-			ctx, cancel := context.WithTimeout(ctx, patience)
-			defer cancel()
-			_, err := client.Optimize(ctx, request)
+			err := l.once(ctx, client, i)
 			took := time.Since(due)
 			mu.Lock()
 			defer mu.Unlock()
@@ -174,7 +208,7 @@ func (t *tally) add(err error, took time.Duration) {
 			t.counts = append(t.counts, 0)
 		}
 		t.counts[bucket]++
-	case shed(err):
+	case retryAfter(err) > 0:
 		t.shed++
 	default:
 		if t.failed == 0 {
@@ -184,18 +218,18 @@ func (t *tally) add(err error, took time.Duration) {
 	}
 }
 
-// shed tells a call that was refused, and told when to ask again.
-func shed(err error) bool {
+// retryAfter is when a call that was refused was told to ask again; 0 for others.
+func retryAfter(err error) time.Duration {
 	s := status.Convert(err)
 	if s.Code() != codes.ResourceExhausted {
-		return false
+		return 0
 	}
 	for _, detail := range s.Details() {
 		if info, ok := detail.(*errdetails.RetryInfo); ok {
-			return info.GetRetryDelay().AsDuration() > 0
+			return info.GetRetryDelay().AsDuration()
 		}
 	}
-	return false
+	return 0
 }
 
 // Buckets are 1 % wide, from a microsecond on.

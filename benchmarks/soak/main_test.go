@@ -27,7 +27,7 @@ func TestTally(t *testing.T) {
 	all.add(detailed.Err(), time.Millisecond)
 	all.add(errors.New("broken"), 0)
 	assert.Equal(t, []int{1003, 1000, 1, 2}, []int{all.calls, all.answered, all.shed, all.failed})
-	assert.ErrorContains(t, all.failure, "later")
+	require.ErrorContains(t, all.failure, "later")
 	assert.InEpsilon(t, 0.5, all.quantile(0.5), 0.02)
 	assert.InEpsilon(t, 0.99, all.quantile(0.99), 0.02)
 	assert.Equal(t, time.Second, all.longest)
@@ -37,7 +37,7 @@ func TestTally(t *testing.T) {
 func TestLongestTimeBetweenDecisions(t *testing.T) {
 	at := func(second int) time.Time { return time.Unix(int64(second), 0) }
 	cycles := []time.Time{at(0), at(20), at(25), at(32), at(40)}
-	assert.Equal(t, 7*time.Second, longest(cycles, at(21), at(33)), "which touches the time")
+	assert.Equal(t, 8*time.Second, longest(cycles, at(21), at(33)), "one that only touches the time counts")
 	assert.Equal(t, 20*time.Second, longest(cycles, at(10), at(33)))
 	assert.Equal(t, 60*time.Second, longest(cycles, at(21), at(100)), "the one that did not come counts")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -9,6 +10,15 @@ import (
 	"github.com/poolwright/poolwright/benchmarks/internal/report"
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
 )
+
+// slack is what a machine may be off that does other things too: that stands still for a
+// moment, or becomes slower. Two minutes do not make up for that.
+type slack struct {
+	// refused is a part of the calls, in percent.
+	refused float64
+	// growth, live and median are by what was before.
+	growth, live, median float64
+}
 
 // targets judge what was measured.
 func (s *soaked) targets(o *options) []report.Target {
@@ -19,22 +29,22 @@ func (s *soaked) targets(o *options) []report.Target {
 			report.AtMost("longest time between two decisions, "+p.name, p.late, 2, " intervals"))
 	}
 	refused := 100 * float64(s.steady.calls.shed+s.recovery.calls.shed) / float64(s.steady.calls.calls+s.recovery.calls.calls)
-	mostRefused := 0.
+	bound := slack{growth: 1.1, live: 1.25, median: 3}
 	if o.quick {
-		mostRefused = 1 // a machine that does other things too may stand still for a moment
+		bound = slack{refused: 5, growth: 1.5, live: 1.5, median: 10}
 	} else {
 		all = append(all, report.AtMost("99th percentile of latency, at the rate", 1e3*s.steady.calls.quantile(0.99), 25, " ms"))
 	}
 	return append(all,
-		report.AtMost("calls that are refused at the rate, before and after", refused, mostRefused, " %"),
+		report.AtMost("calls that are refused at the rate, before and after", refused, bound.refused, " %"),
 		report.AtLeast("calls that are refused at the multiple", float64(s.overload.calls.shed), 1, ""),
 		report.AtLeast("calls that are answered at the multiple, by those at the rate",
 			float64(s.overload.calls.answered)/s.overload.seconds/(float64(s.steady.calls.answered)/s.steady.seconds), 1, ""),
-		report.AtMost("growth of resident memory at the rate", growth(s.steady.samples, resident), 1.1, ""),
-		report.AtMost("growth of goroutines at the rate", growth(s.steady.samples, goroutines), 1.1, ""),
-		report.AtMost("live memory after the multiple, by before", least(s.recovery.samples, heap)/least(late(s.steady.samples), heap), 1.25, ""),
-		report.AtMost("goroutines after the multiple, by before", most(s.recovery.samples, goroutines)/most(late(s.steady.samples), goroutines), 1.1, ""),
-		report.AtMost("median of latency after the multiple, by before", s.recovery.calls.quantile(0.5)/s.steady.calls.quantile(0.5), 3, ""),
+		report.AtMost("growth of resident memory at the rate", growth(s.steady.samples, resident), bound.growth, ""),
+		report.AtMost("growth of goroutines at the rate", growth(s.steady.samples, goroutines), bound.growth, ""),
+		report.AtMost("live memory after the multiple, by before", least(s.recovery.samples, heap)/least(late(s.steady.samples), heap), bound.live, ""),
+		report.AtMost("goroutines after the multiple, by before", most(s.recovery.samples, goroutines)/most(late(s.steady.samples), goroutines), bound.growth, ""),
+		report.AtMost("median of latency after the multiple, by before", s.recovery.calls.quantile(0.5)/s.steady.calls.quantile(0.5), bound.median, ""),
 	)
 }
 
@@ -54,7 +64,7 @@ type named struct {
 }
 
 func (s *soaked) phases() []named {
-	return []named{{"at the rate", &s.steady}, {"at its multiple", &s.overload}, {"at the rate again", &s.recovery}}
+	return []named{{"at the rate", &s.steady}, {overloading, &s.overload}, {"at the rate again", &s.recovery}}
 }
 
 func goroutines(s sample) float64 { return s.goroutines }
@@ -88,25 +98,33 @@ func least(all []sample, of func(sample) float64) float64 {
 
 // page says what was measured, in Markdown.
 func (s *soaked) page(o *options, began time.Time) string {
-	judged := table.Table{Columns: table.Columns("target", "wanted", "measured", "met")}
+	judged := table.Table{Title: "Targets", Columns: table.Columns("target", "wanted", "measured", "met")}
 	for _, t := range s.targets(o) {
 		judged.Add(t.Name, t.Wanted, t.Measured, map[bool]string{true: "yes", false: "no"}[t.Met])
 	}
-	calls := table.Table{Columns: table.Columns("phase", "calls/s", "time", "calls", "answered", "refused", "failed", "p50, ms", "p90, ms", "p99, ms", "p99.9, ms", "longest, ms")}
-	process := table.Table{Columns: table.Columns("phase", "processors, clients", "processors, server", "resident memory at most, MB", "live memory at least, MB", "goroutines at most", "longest time between decisions, intervals")}
+	calls := table.Table{Title: "Calls", Columns: table.Columns("phase", "calls/s", "time", "calls", "answered", "refused", "failed", "p50, ms", "p90, ms", "p99, ms", "p99.9, ms", "longest, ms")}
+	process := table.Table{Title: "The process", Columns: table.Columns("phase", "processors, clients", "processors, server", "resident memory at most, MB", "live memory at least, MB", "goroutines at most", "longest time between decisions, intervals")}
 	for _, p := range s.phases() {
 		c := &p.calls
-		calls.Add(p.name, fmt.Sprintf("%g", p.rate), time.Duration(p.seconds*1e9).Round(time.Second).String(), fmt.Sprint(c.calls), fmt.Sprint(c.answered), fmt.Sprint(c.shed), fmt.Sprint(c.failed),
+		rate := fmt.Sprintf("%g", p.rate)
+		if math.IsNaN(p.rate) {
+			rate = "as many as come"
+		}
+		calls.Add(p.name, rate, time.Duration(p.seconds*1e9).Round(time.Second).String(), fmt.Sprint(c.calls), fmt.Sprint(c.answered), fmt.Sprint(c.shed), fmt.Sprint(c.failed),
 			milliseconds(c.quantile(0.5)), milliseconds(c.quantile(0.9)), milliseconds(c.quantile(0.99)), milliseconds(c.quantile(0.999)), milliseconds(c.longest.Seconds()))
 		process.Add(p.name, fmt.Sprintf("%.2f", p.clients), fmt.Sprintf("%.2f", p.server),
 			fmt.Sprintf("%.1f", most(p.samples, resident)/1e6), fmt.Sprintf("%.1f", least(p.samples, heap)/1e6),
 			fmt.Sprint(most(p.samples, goroutines)), fmt.Sprintf("%.2f", p.late))
 	}
+	multiple := fmt.Sprintf("%g times as many", o.factor)
+	if o.quick {
+		multiple = fmt.Sprintf("%d at a time", atOnce*o.clients)
+	}
 	var b strings.Builder
 	_, _ = fmt.Fprintf(&b, `# Under load, for long
 
 What a process of `+"`poolwright serve`"+` does while it is asked for plans without a break and its loop plans the built-in fleet every %s:
-%g calls of Optimize per second, of %d workloads each, from %d connections; then %g times as many; then as many as at first. Calls come at random
+%g calls of Optimize per second, of %d workloads each, from %d connections; then %s; then as many as at first. Calls come at random
 times that do not depend on answers, and latency counts from the time at which a call should have been sent. Clients and server share the machine.
 `+"`make soak`"+` measures this and writes this page.
 
@@ -115,7 +133,7 @@ times that do not depend on answers, and latency counts from the time at which a
 %s
 
 %s
-`, o.interval, o.rate, o.workloads, o.clients, o.factor, judged.Markdown(), calls.Markdown(), process.Markdown())
+`, o.interval, o.rate, o.workloads, o.clients, multiple, judged.Markdown(), calls.Markdown(), process.Markdown())
 	for _, p := range s.phases() {
 		if p.calls.failed > 0 {
 			_, _ = fmt.Fprintf(&b, "\nThe first call that failed %s: %v\n", p.name, p.calls.failure)

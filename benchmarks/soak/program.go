@@ -144,8 +144,8 @@ type sample struct {
 const sampleEvery = time.Second
 
 // watch takes samples until ctx ends.
-func (p *program) watch(ctx context.Context, length time.Duration) []sample {
-	all := make([]sample, 0, int(length/sampleEvery)+1)
+func (p *program) watch(ctx context.Context) []sample {
+	var all []sample
 	ticker := time.NewTicker(sampleEvery)
 	defer ticker.Stop()
 	for {
@@ -161,11 +161,11 @@ func (p *program) watch(ctx context.Context, length time.Duration) []sample {
 }
 
 func (p *program) sample(ctx context.Context) (sample, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.http+"/metrics", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.http+"/metrics", http.NoBody) //nolint:gosec // it is ours
 	if err != nil {
 		return sample{}, err
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request) //nolint:gosec // it is ours
 	if err != nil {
 		return sample{}, err
 	}
