@@ -43,7 +43,7 @@ var commands = []struct {
 	{page: "docs/what-if.md", block: "poolwright", test: "cmd/poolwright/docs_test.go", names: "what-if.md"},
 	{page: "docs/what-if.md", block: "kubectl", test: "test/e2e/sweep_test.go", names: "deploy/sweep"},
 	{page: "docs/what-if.md", block: "curl", test: "tools/first-run.sh", names: "docs/what-if.md"},
-	{page: "docs/serve.md", test: "test/e2e/poolwright_test.go", names: "deploy/kubernetes/rbac.yaml"},
+	{page: "docs/serve.md", test: "test/e2e/tutorials_test.go", names: `"../../docs/serve.md"`},
 	{page: "docs/install.md", block: "make image", why: "it needs an engine for containers; test/packaging/image_test.go checks the Dockerfile"},
 	{page: "docs/install.md", block: "make dist", test: "test/packaging/dist_test.go", names: "tools/dist.sh"},
 	{page: "docs/install.md", test: "test/packaging/install_test.go", names: "install.md"},

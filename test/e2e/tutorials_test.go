@@ -66,8 +66,8 @@ func TestTutorials(t *testing.T) {
 	}
 }
 
-// What the page about alerts asks of a cluster is answered.
-func TestRunbooks(t *testing.T) {
+// What the pages about the loop and about alerts ask of a cluster is answered.
+func TestPagesAboutTheLoop(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, controlplane.Config{})
 	c.nodes("h100", 4)
@@ -75,10 +75,14 @@ func TestRunbooks(t *testing.T) {
 	addresses, err := c.FreeAddresses(2)
 	require.NoError(t, err)
 	place := c.terminal(addresses)
+	const ready = "curl -sf --retry 60 --retry-connrefused --retry-delay 1 localhost:8080/readyz"
 	place.First = "kubectl apply -f examples/tutorials/deployments.yaml\n" +
-		"bin/poolwright serve --config examples/tutorials/poolwright.yaml > poolwright.log 2>&1 &\n" +
-		"curl -sf --retry 60 --retry-connrefused --retry-delay 1 localhost:8080/readyz"
+		"bin/poolwright serve --config examples/tutorials/poolwright.yaml > poolwright.log 2>&1 &\n" + ready
 	assert.Greater(t, handbook.Follow(t, "../../docs/alerts.md", place), 20)
+
+	place.First = ""
+	place.Here = append(place.Here, "# here, with your own kubeconfig", "> poolwright.log 2>&1 & "+strings.Replace(ready, "localhost:8080", addresses[0], 1))
+	assert.Equal(t, 1, handbook.Follow(t, "../../docs/serve.md", place))
 }
 
 // terminal is where a reader sits who may do everything: in the repository, after make
