@@ -199,7 +199,7 @@ DATA ?= ../shared/data
 SUITE = CGO_ENABLED=0 go -C benchmarks run ./suite -data "$(abspath $(DATA))" -problems "$(abspath $(PROBLEMS))"
 
 .PHONY: bench
-bench: setup-peers build controlplane $(LOAD)/.done ## run all benchmarks against peers (2 h); writes docs/benchmarks.md; ARGS="-only queueing" runs a part, ARGS=-resume what is left
+bench: setup-peers $(LOAD)/.done ## run all benchmarks against peers (2 h); writes docs/benchmarks.md; ARGS="-only queueing" runs a part, ARGS=-resume what is left
 	$(SUITE) -docs ../docs $(ARGS)
 
 .PHONY: bench-quick

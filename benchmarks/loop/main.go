@@ -30,6 +30,9 @@ func main() {
 	defer stop()
 	o, err := parse(os.Args[1:], os.Stderr)
 	if err == nil {
+		err = prepare(ctx)
+	}
+	if err == nil {
 		err = run(ctx, o, measure, os.Stdout)
 	}
 	command.Exit("loop", err)
@@ -64,6 +67,16 @@ func run(ctx context.Context, o options, measure func(context.Context, int) (*sc
 	}
 	if r.Missed() {
 		return command.ErrMissed
+	}
+	return nil
+}
+
+// prepare builds what the test runs.
+func prepare(ctx context.Context) error {
+	c := exec.CommandContext(ctx, "make", "-s", "-C", "..", "--no-print-directory", "build", "controlplane")
+	c.Stdout, c.Stderr = os.Stderr, os.Stderr
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("build: %w", err)
 	}
 	return nil
 }
