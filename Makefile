@@ -192,6 +192,17 @@ fuzz: FUZZTIME := $(if $(filter file,$(origin FUZZTIME)),10m,$(FUZZTIME))
 fuzz:
 	tools/fuzz.sh all $(FUZZTIME)
 
+# With two quiet cores, about 5 minutes.
+HOSTILE ?= 1000000
+
+.PHONY: hostile
+hostile: ## attack the program with HOSTILE (1000000) malformed and hostile requests
+	CGO_ENABLED=0 go test -count 1 -v -timeout 2h -run TestHostileRequests ./cmd/poolwright -hostile $(HOSTILE)
+
+.PHONY: vulnerabilities
+vulnerabilities: ## look for known vulnerabilities in what is built, where their database can be reached
+	@tools/vulnerabilities.sh
+
 # Given fleets and third-party measurements, if there are any, are read from folders beside
 # the repository.
 PROBLEMS ?= ../shared/problems

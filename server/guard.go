@@ -370,9 +370,6 @@ func admitted(next runtime.HandlerFunc) runtime.HandlerFunc {
 	}
 }
 
-// mostUnread is how much of a refused request is read all the same, to keep its connection.
-const mostUnread = 64 << 10
-
 // refuse answers who is not let in.
 func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	s := status.Convert(err)
@@ -384,7 +381,8 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if s.Code() == codes.Unauthenticated {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	if r.ContentLength < 0 || r.ContentLength > mostUnread {
+	if r.ContentLength != 0 {
+		// The answer does not wait for what the client still wants to send.
 		w.Header().Set("Connection", "close")
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -336,16 +337,17 @@ func TestClientCertificateIsAnIdentity(t *testing.T) {
 // Nothing of a request is read before it is known who may ask.
 func TestRefusedRequestsAreNotRead(t *testing.T) {
 	g := startGuarded(t, server.Config{})
-	conn, err := tls.Dial("tcp", strings.TrimPrefix(g.url, "https://"), &tls.Config{RootCAs: g.authority.Pool(), NextProtos: []string{"http/1.1"}})
-	require.NoError(t, err)
-	defer conn.Close() //nolint:errcheck // of the test
-	require.NoError(t, conn.SetDeadline(time.Now().Add(30*time.Second)))
-	_, err = fmt.Fprintf(conn, "POST /v1/optimize HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: 1000000\r\n\r\n{", nobodyToken)
-	require.NoError(t, err)
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	require.NoError(t, err, "the answer does not wait for the rest")
-	defer response.Body.Close() //nolint:errcheck // of the test
-	require.Equal(t, http.StatusForbidden, response.StatusCode)
+	for _, length := range []int{1000, 1_000_000} {
+		conn, err := tls.Dial("tcp", strings.TrimPrefix(g.url, "https://"), &tls.Config{RootCAs: g.authority.Pool(), NextProtos: []string{"http/1.1"}})
+		require.NoError(t, err)
+		require.NoError(t, conn.SetDeadline(time.Now().Add(30*time.Second)))
+		_, err = fmt.Fprintf(conn, "POST /v1/optimize HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n{", nobodyToken, length)
+		require.NoError(t, err)
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err, "the answer does not wait for the rest")
+		require.Equal(t, http.StatusForbidden, response.StatusCode)
+		require.NoError(t, errors.Join(response.Body.Close(), conn.Close()))
+	}
 
 	stream, err := g.conn.NewStream(as(t, nobodyToken), &grpc.StreamDesc{}, poolwrightv1.OptimizerService_Optimize_FullMethodName)
 	require.NoError(t, err)

@@ -175,8 +175,10 @@ type complaints struct{}
 
 // Write implements [io.Writer].
 func (complaints) Write(p []byte) (int, error) {
-	if bytes.Contains(p, []byte("TLS handshake error")) {
-		return len(p), nil
+	for _, theirs := range []string{"TLS handshake error", "http2: server connection error"} {
+		if bytes.Contains(p, []byte(theirs)) {
+			return len(p), nil
+		}
 	}
 	return log.Writer().Write(p)
 }

@@ -82,6 +82,14 @@ func reviewer(c kube.Config) (kubernetes.Interface, error) {
 	return client.Typed, nil
 }
 
+// scheme is that of URLs.
+func (r *reach) scheme() string {
+	if r.now.Load().Access.TLS != nil {
+		return "https"
+	}
+	return "http"
+}
+
 // limits are those of now.
 func (r *reach) limits() server.Limits { return r.now.Load().Limits }
 

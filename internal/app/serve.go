@@ -37,6 +37,8 @@ type ServeConfig struct {
 	Ledger string
 	// Server is a file that says who may reach the process; empty = who is on this machine.
 	Server string
+	// scheme is that of the URLs that it prints.
+	scheme string
 	Log    LogConfig
 }
 
@@ -55,6 +57,7 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 	if err != nil {
 		return err
 	}
+	c.scheme = reach.scheme()
 	p := planner.New(engine)
 	with := instruments{registry: prometheus.NewRegistry(), log: log}
 	var endTraces func()

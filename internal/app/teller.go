@@ -26,6 +26,7 @@ type teller interface {
 // printer tells it to people.
 type printer struct {
 	config SimulationConfig
+	scheme string // of URLs
 	out    io.Writer
 }
 
@@ -38,13 +39,13 @@ func (p *printer) began(e *controller.Entry, grpc, http net.Addr) error {
 		return err
 	}
 	_, err := fmt.Fprintf(p.out, `
-page     http://%[1]s/
-REST     http://%[1]s/v1/optimize, /v1/decisions (OpenAPI at http://%[1]s/openapi.json)
-metrics  http://%[1]s/metrics
+page     %[5]s://%[1]s/
+REST     %[5]s://%[1]s/v1/optimize, /v1/decisions (OpenAPI at %[5]s://%[1]s/openapi.json)
+metrics  %[5]s://%[1]s/metrics
 gRPC     %[2]s
 
 Planning again every %[3]s; each time %.4[4]g minutes of the simulated day have passed. Changes:
-`, http, grpc, p.config.Interval, p.config.step().Minutes())
+`, http, grpc, p.config.Interval, p.config.step().Minutes(), p.scheme)
 	return err
 }
 
@@ -95,7 +96,7 @@ func (l *logger) failed(now time.Time, failure error) error {
 // newTeller tells people, unless a format of logs is asked for.
 func newTeller(c *ServeConfig, out io.Writer, log *slog.Logger) teller {
 	if c.Log.Format == "" {
-		return &printer{c.Simulation, out}
+		return &printer{c.Simulation, c.scheme, out}
 	}
 	return &logger{decisionLog{log: log.With("fleet", "simulated")}}
 }
