@@ -1,4 +1,4 @@
-//go:build e2e || packaging
+//go:build packaging
 
 package packaging
 
