@@ -214,6 +214,8 @@ func TestChartRefusesMistakes(t *testing.T) {
 		_, err := run(t, "helm", "template", "poolwright", chart, "--set", mistake)
 		require.ErrorContains(t, err, complaint, mistake)
 	}
+	_, err := run(t, "helm", "template", "poolwright", chart, "--set", "server.tls.requireClientCertificate=true")
+	require.ErrorContains(t, err, "probes have no certificate")
 }
 
 // rules are those of all roles of manifests.
