@@ -200,6 +200,7 @@ func TestMatchesAreJudgedBySize(t *testing.T) {
 	assert.Zero(t, targets[4].measured, "no dearer in the same time")
 	targets = matchTargets([]match{made(1000, 9, peer.Nothing), made(1000, 9, peer.Feasible)})
 	assert.Zero(t, targets[2].measured, "a first plan before our proof")
+	assert.False(t, targets[1].met(), "no kind that CBC proves")
 }
 
 func TestGivenFleetsAreRead(t *testing.T) {
