@@ -1,0 +1,34 @@
+package server
+
+import (
+	"net"
+	"net/http"
+	"net/http/pprof" //nolint:gosec // what it registers by itself is not served
+)
+
+// profilePattern is where profiles of the process are.
+const profilePattern = "GET /debug/pprof/"
+
+// profiles shows profiles to callers that are known, once they were found to be allowed, and
+// to those on the same machine.
+func profiles() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc(profilePattern, pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, ok := callerOf(r.Context()); !(ok && c.user.Known()) && !local(r.RemoteAddr) {
+			http.Error(w, "profiles are for callers that are known, and for this machine", http.StatusForbidden)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// local tells whether an address is of this machine.
+func local(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && net.ParseIP(host).IsLoopback()
+}
