@@ -3,7 +3,7 @@ package server
 import (
 	"net"
 	"net/http"
-	"net/http/pprof" //nolint:gosec // what it registers by itself is not served
+	"net/http/pprof" // what it registers by itself is not served
 )
 
 // profilePattern is where profiles of the process are.
