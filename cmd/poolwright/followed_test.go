@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -38,7 +39,8 @@ func TestFollowedPages(t *testing.T) {
 					"poolwright serve", "poolwright serve --http-address " + http + " --grpc-address " + grpc,
 					"localhost:8080", http,
 				},
-				Update: os.Getenv("UPDATE_SCRIPTS") != "",
+				Patience: 5 * time.Minute, // with the race detector, on a busy machine
+				Update:   os.Getenv("UPDATE_SCRIPTS") != "",
 			}))
 		})
 	}

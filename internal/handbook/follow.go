@@ -64,7 +64,7 @@ func Follow(t testing.TB, page string, place Place) int {
 		}
 		// All of it goes behind the opening fence, so that the numbers of other lines stay.
 		clear(lines[step.Output.Line : step.Output.Last-1])
-		lines[step.Output.Line-1] += strings.TrimRight(output, "\n") + "\n"
+		lines[step.Output.Line-1] += leading(step.Output.Text) + strings.TrimRight(output, "\n") + "\n"
 	}
 	if place.Update {
 		if err := os.WriteFile(page, []byte(strings.Join(lines, "")), 0o600); err != nil { //nolint:gosec // a page of ours
@@ -72,6 +72,14 @@ func Follow(t testing.TB, page string, place Place) int {
 		}
 	}
 	return len(steps)
+}
+
+// leading is the line at the beginning of an output before which anything may be printed.
+func leading(shown string) string {
+	if strings.HasPrefix(shown, "…\n") {
+		return "…\n"
+	}
+	return ""
 }
 
 // take does a step, and tells whether it went as the page says.
