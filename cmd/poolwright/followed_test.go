@@ -26,6 +26,7 @@ func TestFollowedPages(t *testing.T) {
 		"quick-start.md":    {blocks: 8},
 		"calibration.md":    {blocks: 3, first: serve},
 		"fleet.md":          {blocks: 2},
+		"server.md":         {blocks: 2},
 		"tutorials/file.md": {blocks: 7},
 	} {
 		t.Run(page, func(t *testing.T) {

@@ -52,7 +52,7 @@ var commands = []struct {
 	{page: "docs/inferno-system.md", why: "system.json is the reader's own; strategies.md shows the command with a file of ours"},
 	{page: "docs/model.md", why: "it needs measurements that are not part of the repository; `make accuracy` runs the program"},
 	{page: "docs/solver-benchmarks.md", why: "commands of other solvers, which `make bench-solver` runs"},
-	{page: "docs/server.md", why: "it listens to the world, with a file of the reader's; internal/access and internal/app test such files"},
+	{page: "docs/server.md", test: "cmd/poolwright/followed_test.go", names: "server.md"},
 	{page: "CONTRIBUTING.md", why: "the targets that run the tests themselves"},
 }
 

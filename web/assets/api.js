@@ -1,5 +1,7 @@
 // The API that is served beside the pages.
 
+import { askForToken, token } from './token.js';
+
 // Problem is an error of the API: code is that of gRPC, violations are {field, description}, by the
 // path of a field.
 export class Problem extends Error {
@@ -12,17 +14,16 @@ export class Problem extends Error {
 }
 
 function options(body, signal) {
-  if (body === undefined) return { signal, headers: { Accept: 'application/json' } };
+  const headers = { Accept: 'application/json' };
+  if (token()) headers.Authorization = `Bearer ${token()}`;
+  if (body === undefined) return { signal, headers };
   const text = typeof body === 'string';
-  return {
-    method: 'POST',
-    signal,
-    headers: { Accept: 'application/json', 'Content-Type': text ? 'application/yaml' : 'application/json' },
-    body: text ? body : JSON.stringify(body),
-  };
+  headers['Content-Type'] = text ? 'application/yaml' : 'application/json';
+  return { method: 'POST', signal, headers, body: text ? body : JSON.stringify(body) };
 }
 
 async function send(path, body, signal) {
+  const shown = token();
   let response;
   try {
     response = await fetch(path, options(body, signal));
@@ -31,6 +32,7 @@ async function send(path, body, signal) {
     throw new Problem(0, { message: 'The service does not answer.' });
   }
   if (response.ok) return response;
+  if (response.status === 401 && (token() !== shown || await askForToken())) return send(path, body, signal);
   let answer = null;
   try {
     answer = await response.json();
