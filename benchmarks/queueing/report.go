@@ -58,7 +58,7 @@ func newReport(results []result, owns []own, e effort) *report.Report {
 	for k := range kinds {
 		w := worst(results, k, largest)
 		r.Standings = append(r.Standings, report.Standing{
-			What: fmt.Sprintf("time of %s, B = 256, worst of all", k), Against: "inferno queueing",
+			What: fmt.Sprintf("its time over ours, %s, B = 256, worst of all", k), Against: "inferno queueing",
 			Figure: w.ratio.Text(" ×"), Verdict: report.JudgeInterval(w.ratio),
 		})
 		r.Tables = append(r.Tables, cellTable(results, k))

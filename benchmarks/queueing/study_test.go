@@ -70,7 +70,7 @@ func TestReportSaysWhatIsMissed(t *testing.T) {
 		assert.Contains(t, page, line+"\n")
 	}
 	assert.Equal(t, report.Standing{
-		What: "time of Evaluate, B = 256, worst of all", Against: "inferno queueing", Figure: "12 × (11–13)", Verdict: report.Ahead,
+		What: "its time over ours, Evaluate, B = 256, worst of all", Against: "inferno queueing", Figure: "12 × (11–13)", Verdict: report.Ahead,
 	}, found.Standings[0])
 }
 

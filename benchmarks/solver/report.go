@@ -44,7 +44,7 @@ func matchStandings(all []match) []report.Standing {
 			continue
 		}
 		standings = append(standings, report.Standing{
-			What: fmt.Sprintf("time, %d workloads, median of the kind with the least advantage (%s)", r.workloads, kind), Against: "CBC",
+			What: fmt.Sprintf("its time over ours, until it proves a plan or is stopped, %d workloads, median of the kind with the least advantage (%s)", r.workloads, kind), Against: "CBC",
 			Figure: format(least) + " ×", Verdict: report.Judge(least, 0),
 		})
 	}
