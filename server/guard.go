@@ -181,7 +181,7 @@ func (g *guard) grpcUser(ctx context.Context) (access.User, error) {
 	}
 	var shown access.Shown
 	if t, ok := from.AuthInfo.(credentials.TLSInfo); ok {
-		shown.Chains = t.State.VerifiedChains
+		shown.Certificates = t.State.PeerCertificates
 	}
 	var err error
 	if shown.Token, err = bearer(metadata.ValueFromIncomingContext(ctx, authorization)); err != nil {
@@ -305,7 +305,7 @@ func (g *guard) httpUser(r *http.Request) (access.User, error) {
 	}
 	var shown access.Shown
 	if r.TLS != nil {
-		shown.Chains = r.TLS.VerifiedChains
+		shown.Certificates = r.TLS.PeerCertificates
 	}
 	var err error
 	if shown.Token, err = bearer(r.Header.Values("Authorization")); err != nil {

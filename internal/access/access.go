@@ -98,7 +98,8 @@ func (a *Access) TLS(protocols ...string) *tls.Config {
 			switch {
 			case s.files.clients == nil:
 			case s.config.TLS.RequireClientCertificate:
-				c.ClientCAs, c.ClientAuth = s.files.clients, tls.RequireAndVerifyClientCert
+				c.ClientCAs, c.ClientAuth = s.files.clients, tls.RequireAnyClientCert
+				c.VerifyConnection = func(shown tls.ConnectionState) error { return s.files.admit(shown.PeerCertificates) }
 			default:
 				c.ClientCAs, c.ClientAuth = s.files.clients, tls.VerifyClientCertIfGiven
 			}
@@ -109,8 +110,8 @@ func (a *Access) TLS(protocols ...string) *tls.Config {
 
 // Shown is what a caller shows.
 type Shown struct {
-	// Chains are those of the client's certificate that were verified.
-	Chains [][]*x509.Certificate
+	// Certificates are that of the client, and those between it and its authority.
+	Certificates []*x509.Certificate
 	// Token is a bearer token; empty = none.
 	Token string
 }
@@ -123,20 +124,20 @@ func (a *Access) Authenticate(ctx context.Context, shown Shown) (User, error) {
 	if c == nil {
 		return Anonymous(), nil
 	}
-	if c.ClientCertificates && len(shown.Chains) > 0 {
-		leaf := shown.Chains[0][0]
-		if time.Now().After(leaf.NotAfter) { // since the connection began
-			return User{}, fmt.Errorf("%w: the certificate has expired", ErrUnauthenticated)
-		}
-		return userOf(leaf)
-	}
-	if shown.Token == "" {
-		return Anonymous(), nil
-	}
 	if s.files.peers != nil && s.files.peers.isPeer(shown.Token, time.Now()) {
 		u := known(peerUser)
 		u.peer = true
 		return u, nil
+	}
+	if c.ClientCertificates && len(shown.Certificates) > 0 {
+		// It may have expired, or its authority be trusted no longer, since the connection began.
+		if err := s.files.verify(shown.Certificates); err != nil {
+			return User{}, fmt.Errorf("%w: %w", ErrUnauthenticated, err)
+		}
+		return userOf(shown.Certificates[0])
+	}
+	if shown.Token == "" {
+		return Anonymous(), nil
 	}
 	if c.TokenFile != "" {
 		if u, ok := s.files.tokens.user(shown.Token); ok {
@@ -254,13 +255,20 @@ func (a *Access) Peer() (*tls.Config, func() string) {
 		return nil, func() string { return "" }
 	}
 	return &tls.Config{
-		MinVersion: tls.VersionTLS12,
-		// The address of a process is in no certificate: what is checked is below.
-		InsecureSkipVerify: true, //nolint:gosec // VerifyConnection does
-		VerifyConnection: func(c tls.ConnectionState) error {
-			return a.now.Load().files.peers.verify(c.PeerCertificates)
-		},
-	}, func() string {
-		return a.now.Load().files.peers.token(time.Now())
-	}
+			MinVersion: tls.VersionTLS12,
+			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+				s := a.now.Load()
+				if s.config.TLS.RequireClientCertificate {
+					return s.files.certificate, nil
+				}
+				return &tls.Certificate{}, nil // the token says who asks
+			},
+			// The address of a process is in no certificate: what is checked is below.
+			InsecureSkipVerify: true, //nolint:gosec // VerifyConnection does
+			VerifyConnection: func(c tls.ConnectionState) error {
+				return a.now.Load().files.peers.verify(c.PeerCertificates, time.Now())
+			},
+		}, func() string {
+			return a.now.Load().files.peers.token(time.Now())
+		}
 }

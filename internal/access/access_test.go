@@ -282,7 +282,7 @@ func TestTheAPIServerIsAsked(t *testing.T) {
 }
 
 // handshake connects to a server by the configuration, and returns what either says.
-func handshake(t *testing.T, server, client *tls.Config) (shown [][]*x509.Certificate, serverError, clientError error) {
+func handshake(t *testing.T, server, client *tls.Config) (shown []*x509.Certificate, serverError, clientError error) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -294,7 +294,7 @@ func handshake(t *testing.T, server, client *tls.Config) (shown [][]*x509.Certif
 	deadline := time.Now().Add(10 * time.Second)
 	require.NoError(t, errors.Join(a.SetDeadline(deadline), b.SetDeadline(deadline)))
 	type result struct {
-		shown [][]*x509.Certificate
+		shown []*x509.Certificate
 		err   error
 	}
 	done := make(chan result, 1)
@@ -305,7 +305,7 @@ func handshake(t *testing.T, server, client *tls.Config) (shown [][]*x509.Certif
 			_, err = conn.Write([]byte("x"))
 		}
 		_ = a.Close()
-		done <- result{conn.ConnectionState().VerifiedChains, err}
+		done <- result{conn.ConnectionState().PeerCertificates, err}
 	}()
 	conn := tls.Client(b, client)
 	_, clientError = conn.Read(make([]byte, 1)) // in version 1.3 the client learns here that it is refused
@@ -349,6 +349,13 @@ func TestCertificatesAreExchanged(t *testing.T) {
 	other.Write(t, filepath.Join(folder, "2"))
 	require.NoError(t, a.Reload(c))
 	is("three")
+
+	// What was forgotten between it and its authority.
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "2", "tls.crt"), append(other.PEM, authority.PEM()...), 0o600))
+	require.NoError(t, a.Reload(c))
+	served, err := server.GetConfigForClient(nil)
+	require.NoError(t, err)
+	require.Len(t, served.Certificates[0].Certificate, 2)
 	require.Error(t, a.Reload(access.Config{}), "tls does not go while it runs")
 	is("three")
 }
@@ -378,15 +385,15 @@ func TestClientCertificates(t *testing.T) {
 		}
 		return client
 	}
-	chains, serverError, clientError := handshake(t, a.TLS(), shows(clients.Client(t, hour, "anna", "team-a")))
+	annas, serverError, clientError := handshake(t, a.TLS(), shows(clients.Client(t, hour, "anna", "team-a")))
 	require.NoError(t, errors.Join(serverError, clientError))
-	u, err := a.Authenticate(t.Context(), access.Shown{Chains: chains, Token: "ignored"})
+	u, err := a.Authenticate(t.Context(), access.Shown{Certificates: annas, Token: "ignored"})
 	require.NoError(t, err)
 	require.Equal(t, access.User{Name: "anna", Groups: []string{"team-a", "system:authenticated"}}, u)
 
-	chains, serverError, clientError = handshake(t, a.TLS(), shows())
+	shown, serverError, clientError := handshake(t, a.TLS(), shows())
 	require.NoError(t, errors.Join(serverError, clientError))
-	require.Empty(t, chains, "none is needed")
+	require.Empty(t, shown, "none is needed")
 	for name, wrong := range map[string]accesstest.Certificate{
 		"of another authority": strangers.Client(t, hour, "anna"), "expired": clients.Client(t, time.Now().Add(-time.Minute), "anna"),
 		"of a server": clients.Server(t, "anna"),
@@ -396,28 +403,34 @@ func TestClientCertificates(t *testing.T) {
 		require.Error(t, clientError, name)
 	}
 	for _, name := range []string{"", "system:anonymous"} {
-		chains, serverError, clientError = handshake(t, a.TLS(), shows(clients.Client(t, hour, name)))
+		shown, serverError, clientError = handshake(t, a.TLS(), shows(clients.Client(t, hour, name)))
 		require.NoError(t, errors.Join(serverError, clientError))
-		_, err = a.Authenticate(t.Context(), access.Shown{Chains: chains})
+		_, err = a.Authenticate(t.Context(), access.Shown{Certificates: shown})
 		require.ErrorIs(t, err, access.ErrUnauthenticated)
 	}
 
 	// It expires while the connection goes on.
 	old := clients.Client(t, time.Now().Add(-time.Second), "anna")
-	_, err = a.Authenticate(t.Context(), access.Shown{Chains: [][]*x509.Certificate{{old.Leaf}}})
+	_, err = a.Authenticate(t.Context(), access.Shown{Certificates: []*x509.Certificate{old.Leaf}})
 	require.ErrorIs(t, err, access.ErrUnauthenticated)
 
 	required := *c.TLS
 	required.RequireClientCertificate = true
 	c.TLS = &required
 	require.NoError(t, a.Reload(c))
-	_, serverError, clientError = handshake(t, a.TLS(), shows())
-	require.Error(t, serverError)
-	require.Error(t, clientError)
+	for _, wrong := range [][]accesstest.Certificate{nil, {strangers.Client(t, hour, "anna")}, {clients.Server(t, "anna")}} {
+		_, serverError, clientError = handshake(t, a.TLS(), shows(wrong...))
+		require.Error(t, serverError)
+		require.Error(t, clientError)
+	}
+	_, serverError, clientError = handshake(t, a.TLS(), shows(clients.Client(t, hour, "anna")))
+	require.NoError(t, errors.Join(serverError, clientError))
 
-	// Who is trusted changes with the file.
+	// Who is trusted changes with the file, on connections that go on too.
 	write(t, folder, "ca.crt", string(strangers.PEM()))
 	require.NoError(t, a.Reload(c))
+	_, err = a.Authenticate(t.Context(), access.Shown{Certificates: annas})
+	require.ErrorIs(t, err, access.ErrUnauthenticated)
 	_, serverError, _ = handshake(t, a.TLS(), shows(strangers.Client(t, hour, "anna")))
 	require.NoError(t, serverError)
 	_, serverError, _ = handshake(t, a.TLS(), shows(clients.Client(t, hour, "anna")))
@@ -481,4 +494,32 @@ func TestPeers(t *testing.T) {
 	require.NoError(t, err)
 	renewFollower(second)
 	require.NoError(t, asks(follower, leader))
+}
+
+// Where connections need a certificate of a client, processes show each other that of the server.
+func TestPeersShowCertificates(t *testing.T) {
+	authority, clients, folder := accesstest.New(t, "CA"), accesstest.New(t, "clients"), t.TempDir()
+	certificate := authority.Server(t, "poolwright")
+	certificate.Write(t, folder)
+	a, err := access.New(access.Config{
+		TLS: &access.TLS{
+			CertificateFile: filepath.Join(folder, "tls.crt"), KeyFile: filepath.Join(folder, "tls.key"),
+			ClientCAFile: write(t, folder, "ca.crt", string(clients.PEM())), RequireClientCertificate: true,
+		},
+		Authentication: &access.Authentication{ClientCertificates: true},
+	}, nil)
+	require.NoError(t, err)
+	client, shows := a.Peer()
+	shown, serverError, clientError := handshake(t, a.TLS(), client)
+	require.NoError(t, errors.Join(serverError, clientError))
+	u, err := a.Authenticate(t.Context(), access.Shown{Certificates: shown, Token: shows()})
+	require.NoError(t, err)
+	require.True(t, u.Peer())
+	_, err = a.Authenticate(t.Context(), access.Shown{Certificates: shown})
+	require.ErrorIs(t, err, access.ErrUnauthenticated, "it is no user")
+
+	other := authority.Server(t, "poolwright")
+	client.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &other.Certificate, nil }
+	_, serverError, _ = handshake(t, a.TLS(), client)
+	require.Error(t, serverError, "which has another key")
 }

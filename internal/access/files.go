@@ -1,11 +1,14 @@
 package access
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"time"
 )
 
 // files is what stands in the files of a configuration. It is never changed.
@@ -38,10 +41,10 @@ func (f *files) readCertificate(t *TLS) error {
 	if err != nil {
 		return fmt.Errorf("access: tls.certificateFile: %w", err)
 	}
-	if f.certificate != nil && f.certificate.Leaf.Equal(pair.Leaf) {
+	if f.certificate != nil && slices.EqualFunc(f.certificate.Certificate, pair.Certificate, bytes.Equal) {
 		return nil
 	}
-	next, err := newPeers(&pair, f.peers)
+	next, err := newPeers(&pair, f.peers, time.Now())
 	if err != nil {
 		return fmt.Errorf("access: tls.keyFile: %w", err)
 	}
@@ -64,6 +67,30 @@ func (f *files) readClients(t *TLS) error {
 	}
 	f.clients = pool
 	return nil
+}
+
+// verify returns why a certificate is not that of a client.
+func (f *files) verify(shown []*x509.Certificate) error {
+	if f.clients == nil { // those of the system are not meant
+		return errors.New("no certificates of clients are trusted")
+	}
+	between := x509.NewCertPool()
+	for _, c := range shown[1:] {
+		between.AddCert(c)
+	}
+	_, err := shown[0].Verify(x509.VerifyOptions{
+		Roots: f.clients, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	return err
+}
+
+// admit returns why a connection with a certificate is refused where there must be one. Another
+// process of this installation has only that of the server.
+func (f *files) admit(shown []*x509.Certificate) error {
+	if f.peers.has(shown[0], time.Now()) {
+		return nil
+	}
+	return f.verify(shown)
 }
 
 func (f *files) readTokens(name string) error {

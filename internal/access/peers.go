@@ -20,11 +20,15 @@ import (
 type peers struct {
 	key []byte
 	// name is what certificates of peers are made out to, roots those who vouch for it: whatever is in
-	// the file of the certificate, and the certificate itself.
-	name  string
-	roots *x509.CertPool
-	// former are those before the certificate was exchanged: not all processes do so at a time.
+	// the file of the certificate, and the certificate itself. That alone is one where there is no
+	// name, as in a mesh: the authority vouches for others that have none as well.
+	name        string
+	certificate *x509.Certificate
+	roots       *x509.CertPool
+	// former are those before the certificate was exchanged, and count until then: not all processes
+	// exchange it at a time.
 	former *peers
+	until  time.Time // zero = as long as the certificate stays
 }
 
 // peerUser is what a process is called that asks on behalf of others.
@@ -34,9 +38,12 @@ const (
 	peerMark = "poolwright-peer."
 	// peerTime is how long a token of a peer counts, and how far its clock may be off.
 	peerTime = time.Minute
+	// formerTime is how long processes may take to exchange a certificate: whoever has stolen a key
+	// is nobody then.
+	formerTime = 10 * time.Minute
 )
 
-func newPeers(pair *tls.Certificate, former *peers) (*peers, error) {
+func newPeers(pair *tls.Certificate, former *peers, now time.Time) (*peers, error) {
 	secret, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
 	if err != nil {
 		return nil, err
@@ -45,13 +52,17 @@ func newPeers(pair *tls.Certificate, former *peers) (*peers, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &peers{key: key, name: nameIn(pair.Leaf), roots: x509.NewCertPool(), former: former}
+	p := &peers{key: key, name: nameIn(pair.Leaf), certificate: pair.Leaf, roots: x509.NewCertPool()}
 	if former != nil {
 		before := *former
-		before.former = nil
+		before.former, before.until = nil, now.Add(formerTime)
 		p.former = &before
 	}
-	for _, der := range pair.Certificate {
+	trusted := pair.Certificate
+	if p.name == "" {
+		trusted = trusted[:1]
+	}
+	for _, der := range trusted {
 		c, err := x509.ParseCertificate(der)
 		if err != nil {
 			return nil, err
@@ -96,7 +107,7 @@ func (p *peers) isPeer(token string, now time.Time) bool {
 	if age.Abs() > peerTime {
 		return false
 	}
-	for ; p != nil; p = p.former {
+	for ; p.counts(now); p = p.former {
 		if hmac.Equal(mac, p.sign(at)) {
 			return true
 		}
@@ -104,8 +115,23 @@ func (p *peers) isPeer(token string, now time.Time) bool {
 	return false
 }
 
+// counts tells whether these are peers now; those that there are not do not.
+func (p *peers) counts(now time.Time) bool {
+	return p != nil && (p.until.IsZero() || now.Before(p.until))
+}
+
+// has tells whether a certificate is that of all peers.
+func (p *peers) has(c *x509.Certificate, now time.Time) bool {
+	for ; p.counts(now); p = p.former {
+		if p.certificate.Equal(c) {
+			return true
+		}
+	}
+	return false
+}
+
 // verify returns why a server is no peer.
-func (p *peers) verify(shown []*x509.Certificate) error {
+func (p *peers) verify(shown []*x509.Certificate, now time.Time) error {
 	if len(shown) == 0 {
 		return errors.New("access: it shows no certificate")
 	}
@@ -114,8 +140,8 @@ func (p *peers) verify(shown []*x509.Certificate) error {
 		between.AddCert(c)
 	}
 	var errs []error
-	for ; p != nil; p = p.former {
-		_, err := shown[0].Verify(x509.VerifyOptions{DNSName: p.name, Roots: p.roots, Intermediates: between})
+	for ; p.counts(now); p = p.former {
+		_, err := shown[0].Verify(x509.VerifyOptions{DNSName: p.name, Roots: p.roots, Intermediates: between, CurrentTime: now})
 		if err == nil {
 			return nil
 		}

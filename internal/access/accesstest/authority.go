@@ -69,6 +69,12 @@ func (a *Authority) Server(t testing.TB, names ...string) Certificate {
 	})
 }
 
+// Nameless issues a certificate for a server whose name nobody knows.
+func (a *Authority) Nameless(t testing.TB) Certificate {
+	t.Helper()
+	return a.issue(t, &x509.Certificate{ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, NotAfter: time.Now().Add(time.Hour)})
+}
+
 // Client issues a certificate for a user of groups, until a time.
 func (a *Authority) Client(t testing.TB, until time.Time, user string, groups ...string) Certificate {
 	t.Helper()
