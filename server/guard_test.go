@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +28,10 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/emptypb"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	kuberuntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	kubetesting "k8s.io/client-go/testing"
 
 	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/internal/access"
@@ -422,4 +427,32 @@ func TestOtherNamesForThisMachine(t *testing.T) {
 			require.Equal(t, want, response.StatusCode, host)
 		}
 	}
+}
+
+// An API server that fails is not asked about one namespace after the other.
+func TestNamespacesThatAreNotKnown(t *testing.T) {
+	client, asked := fake.NewClientset(), atomic.Int64{}
+	client.PrependReactor("create", "subjectaccessreviews", func(action kubetesting.Action) (bool, kuberuntime.Object, error) {
+		review := action.(kubetesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview).DeepCopy()
+		if review.Spec.ResourceAttributes.Namespace == "" {
+			return true, review, nil // not in all
+		}
+		asked.Add(1)
+		return true, nil, errors.New("away")
+	})
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	require.NoError(t, os.WriteFile(tokens, []byte(teamToken+",anna\n"), 0o600))
+	a, err := access.New(access.Config{
+		Authentication: &access.Authentication{TokenFile: tokens}, Authorization: &access.Authorization{SubjectAccessReview: &access.SubjectAccessReview{}},
+	}, client)
+	require.NoError(t, err)
+	x := newCluster(controller.HistoryConfig{}, "a/chat", "b/chat", "c/chat")
+	x.ticks(t, "a/chat", 3)
+	r := startServer(t, server.Config{
+		Services: server.Services{Optimizer: server.NewOptimizer(planner.New(lp.Simplex())), Fleet: server.NewFleet(x)},
+		Registry: prometheus.NewRegistry(), Access: a,
+	})
+	_, err = poolwrightv1.NewFleetServiceClient(r.conn).GetFleet(as(t, teamToken), &poolwrightv1.GetFleetRequest{})
+	require.Equal(t, codes.Unavailable, status.Code(err), "%v", err)
+	require.EqualValues(t, 1, asked.Load())
 }

@@ -29,9 +29,12 @@ func sightOf(ctx context.Context) *sight {
 	return &sight{ctx: ctx, scope: c.scope, guard: c.guard, known: map[string]bool{}}
 }
 
-// has tells whether a namespace is seen. Where that cannot be found out it is not, and err
-// is set.
+// has tells whether a namespace is seen. Where that cannot be found out it is not, err is set,
+// and nothing else is asked.
 func (s *sight) has(namespace string) bool {
+	if s.err != nil {
+		return false
+	}
 	seen, ok := s.known[namespace]
 	if !ok {
 		var err error
