@@ -55,7 +55,7 @@ func (s *Server) newHandler(services Services, registry *prometheus.Registry, li
 		_, marshaler := runtime.MarshalerForRequest(gateway, r)
 		runtime.HTTPError(r.Context(), gateway, marshaler, w, r, err)
 	}
-	answers, err := guard.calls(recovered(limiter.handler(rememberDecodeErrors(knownParameters(gateway, fail)), fail)), described()...)
+	answers, err := guard.calls(guard.recovered(limiter.handler(rememberDecodeErrors(knownParameters(gateway, fail)), fail)), described()...)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (s *Server) newHandler(services Services, registry *prometheus.Registry, li
 	mux.Handle(healthPattern, healthy(live))
 	mux.Handle(readyPattern, healthy(s.readiness))
 	for pattern, h := range readers(gateway) {
-		mux.Handle(pattern, recovered(limiter.handler(h, fail)))
+		mux.Handle(pattern, guard.recovered(limiter.handler(h, fail)))
 	}
 	mux.Handle(profilePattern, profiles())
 	mux.Handle(pagesPattern, pages)
@@ -130,11 +130,11 @@ func writeRoutingError(ctx context.Context, mux *runtime.ServeMux, m runtime.Mar
 }
 
 // recovered answers a panic as gRPC does, in place of a broken connection.
-func recovered(next http.Handler) http.Handler {
+func (g *guard) recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			if p := recover(); p != nil {
-				http.Error(w, fmt.Sprintf("a bug: %v", p), http.StatusInternalServerError)
+				http.Error(w, status.Convert(bug(g.log, p)).Message(), http.StatusInternalServerError)
 			}
 		}()
 		next.ServeHTTP(w, r)

@@ -88,7 +88,7 @@ func (l *limiter) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 	if err := l.ask(stream.Context(), info.FullMethod); err != nil {
 		return err
 	}
-	err := handle(service, stream)
+	err := handle(service, &promptStream{stream, l.limits().Deadline})
 	if status.Code(err) == codes.ResourceExhausted {
 		l.metrics.shed(shedSimulations)
 	}

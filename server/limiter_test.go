@@ -175,6 +175,22 @@ func TestDeadlineOfCalls(t *testing.T) {
 	assert.Equal(t, codes.DeadlineExceeded, status.Code(<-done))
 }
 
+// A request that does not come is waited for no longer than a call may take.
+func TestDeadlineOfRequests(t *testing.T) {
+	l := startLimited(t, server.Limits{Deadline: 50 * time.Millisecond})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for _, method := range []string{
+		poolwrightv1.OptimizerService_Optimize_FullMethodName, poolwrightv1.FleetService_WatchDecisions_FullMethodName, healthv1.Health_Check_FullMethodName,
+	} {
+		stream, err := l.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, method)
+		require.NoError(t, err)
+		err = stream.RecvMsg(&poolwrightv1.Plan{})
+		assert.Equal(t, codes.DeadlineExceeded, status.Code(err), "%s: %v", method, err)
+		assert.NoError(t, ctx.Err(), method)
+	}
+}
+
 // A large request takes all slots, whatever it is worth, and those that come after it wait.
 func TestLargeRequestsTakeMore(t *testing.T) {
 	l := startLimited(t, server.Limits{Concurrency: 3})

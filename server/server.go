@@ -10,6 +10,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -99,10 +100,8 @@ func New(c Config) (*Server, error) {
 	}
 	calls, traced := newCalls(c.Log), traces{c.Traces}
 	limiter := newLimiter(limits, newLimitMetrics(registry))
-	recovered := recovery.WithRecoveryHandler(func(p any) error {
-		return status.Errorf(codes.Internal, "a bug: %v", p)
-	})
 	guard := newGuard(c.Access, c.Log)
+	recovered := recovery.WithRecoveryHandler(func(p any) error { return bug(guard.log, p) })
 	s := &Server{health: health.NewServer(), ready: fine(c.Ready), inner: bufconn.Listen(innerBytes), limits: limits}
 	s.ending, s.endStreams = context.WithCancel(context.Background())
 	s.grpc = grpc.NewServer(append(slices.Concat(traced.server(), options(limits(), c.Access)),
@@ -168,6 +167,12 @@ func register(r registrar, services Services, h *health.Server) {
 	}
 	healthv1.RegisterHealthServer(r, h)
 	reflection.Register(r)
+}
+
+// bug is the status of a panic. The log says where it was.
+func bug(log *slog.Logger, p any) error {
+	log.Error("a bug ended a call", "panic", p, "stack", string(debug.Stack()))
+	return status.Errorf(codes.Internal, "a bug: %v", p)
 }
 
 // complaints are those of the HTTP server. What strangers fail at is none.

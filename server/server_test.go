@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -268,7 +269,10 @@ func (panicking) Optimize(context.Context, *poolwrightv1.Fleet) (*poolwrightv1.P
 }
 
 func TestPanicIsAnInternalError(t *testing.T) {
-	r := startService(t, panicking{})
+	var log bytes.Buffer
+	r := startServer(t, server.Config{
+		Services: server.Services{Optimizer: panicking{}}, Registry: prometheus.NewRegistry(), Log: slog.New(slog.NewTextHandler(&log, nil)),
+	})
 	_, err := poolwrightv1.NewOptimizerServiceClient(r.conn).Optimize(t.Context(), fleet())
 	assert.Equal(t, codes.Internal, status.Code(err))
 	body, err := protojson.Marshal(fleet())
@@ -276,6 +280,10 @@ func TestPanicIsAnInternalError(t *testing.T) {
 	code, answer := r.do(t, http.MethodPost, "/v1/optimize", "application/json", string(body))
 	assert.Equal(t, http.StatusInternalServerError, code)
 	assert.Contains(t, answer, "division by zero")
+	r.end()
+	require.NoError(t, <-r.done)
+	assert.Equal(t, 2, strings.Count(log.String(), `panic="division by zero"`))
+	assert.Equal(t, 2, strings.Count(log.String(), "panicking.Optimize("), "the log says where")
 }
 
 func TestHostileListsAreCheap(t *testing.T) {

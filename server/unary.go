@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"slices"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
@@ -32,15 +33,41 @@ func (r registrar) RegisterService(d *grpc.ServiceDesc, service any) {
 // within reads a request until ctx ends: a client that sends slowly takes no place for longer.
 func within(ctx context.Context, read func(any) error) func(any) error {
 	return func(m any) error {
-		done := make(chan error, 1)
-		go func() { done <- read(m) }() // ends with the call, which the error below ends
+		done, panicked := make(chan error, 1), make(chan any, 1)
+		go func() { // ends with the call, which the error below ends
+			defer func() {
+				if p := recover(); p != nil {
+					panicked <- p
+				}
+			}()
+			done <- read(m)
+		}()
 		select {
 		case err := <-done:
 			return err
+		case p := <-panicked:
+			panic(p) // where it is recovered
 		case <-ctx.Done():
 			return status.FromContextError(ctx.Err()).Err()
 		}
 	}
+}
+
+// promptStream is a stream whose first message is to come within a time.
+type promptStream struct {
+	grpc.ServerStream
+	most time.Duration // 0 = it has come
+}
+
+// RecvMsg implements [grpc.ServerStream].
+func (s *promptStream) RecvMsg(m any) error {
+	if s.most == 0 {
+		return s.ServerStream.RecvMsg(m)
+	}
+	ctx, cancel := context.WithTimeout(s.Context(), s.most)
+	defer cancel()
+	s.most = 0
+	return within(ctx, s.ServerStream.RecvMsg)(m)
 }
 
 // chain is interceptors one after the other.
