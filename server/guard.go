@@ -62,6 +62,9 @@ func callerOf(ctx context.Context) (caller, bool) {
 
 func (g *guard) asks() bool { return g.access != nil && g.access.Asked() }
 
+// leaves tells whether protection is left to others, such as a proxy on this machine.
+func (g *guard) leaves() bool { return g.access != nil && g.access.Insecure() }
+
 // user is who shows something. The error is a status.
 func (g *guard) user(ctx context.Context, shown access.Shown) (access.User, error) {
 	if !g.asks() {
@@ -288,7 +291,7 @@ func (g *guard) handler(mux *http.ServeMux, open ...string) http.Handler {
 // page of another site could otherwise give its name the address of this machine, and have the browser
 // of somebody on it ask.
 func (g *guard) local(r *http.Request) bool {
-	if g.access == nil || g.access.Asked() || g.access.Insecure() {
+	if g.access == nil || g.asks() || g.leaves() {
 		return true
 	}
 	host, _, err := net.SplitHostPort(r.Host)

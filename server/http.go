@@ -71,7 +71,7 @@ func (s *Server) newHandler(services Services, registry *prometheus.Registry, li
 	for pattern, h := range readers(gateway) {
 		mux.Handle(pattern, guard.recovered(limiter.handler(h, fail)))
 	}
-	mux.Handle(profilePattern, profiles())
+	mux.Handle(profilePattern, guard.profiles())
 	mux.Handle(pagesPattern, pages)
 	// Pages of other sites may not send anything here by the browser of somebody who can.
 	return secure(patient(http.NewCrossOriginProtection().Handler(guard.handler(mux, healthPattern, readyPattern, pagesPattern)))), nil
