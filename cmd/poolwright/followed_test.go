@@ -23,20 +23,25 @@ func TestFollowedPages(t *testing.T) {
 		blocks int
 		first  string
 	}{
-		"quick-start.md":    {blocks: 8},
-		"calibration.md":    {blocks: 3, first: serve},
-		"fleet.md":          {blocks: 2},
-		"server.md":         {blocks: 2},
-		"tutorials/file.md": {blocks: 7},
+		"README.md":              {blocks: 5, first: serve},
+		"docs/quick-start.md":    {blocks: 8},
+		"docs/calibration.md":    {blocks: 3, first: serve},
+		"docs/fleet.md":          {blocks: 2},
+		"docs/server.md":         {blocks: 2},
+		"docs/tutorials/file.md": {blocks: 7},
 	} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
 			http, grpc := freeAddress(t), freeAddress(t)
-			assert.Equal(t, followed.blocks, handbook.Follow(t, filepath.Join("..", "..", "docs", page), handbook.Place{
+			assert.Equal(t, followed.blocks, handbook.Follow(t, filepath.Join("..", "..", page), handbook.Place{
 				Folder: checkout(t), First: followed.first,
 				Here: []string{
-					// There is one already.
-					"git clone https://github.com/poolwright/poolwright && cd poolwright", "true", "make build", "true",
+					// There is one already, and tests are what this is.
+					"git clone https://github.com/poolwright/poolwright && cd poolwright", "true",
+					"make build", "true", "make run", "true", "make test", "true",
+					// tools/first-run.sh has grpcurl at hand.
+					"go tool -modfile=tools/go.mod grpcurl", "true",
+					"examples/what-if.yaml", "shorter.yaml",
 					"poolwright serve", "poolwright serve --http-address " + http + " --grpc-address " + grpc,
 					"localhost:8080", http,
 				},
@@ -55,6 +60,7 @@ func checkout(t *testing.T) string {
 	program, err := exec.LookPath("poolwright")
 	require.NoError(t, err)
 	require.NoError(t, os.Symlink(program, filepath.Join(folder, "bin", "poolwright")))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "shorter.yaml"), shorterExample(t), 0o600))
 	for _, name := range []string{"deploy", "examples"} {
 		original, err := filepath.Abs(filepath.Join("..", "..", name))
 		require.NoError(t, err)

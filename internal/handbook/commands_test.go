@@ -22,6 +22,7 @@ var commands = []struct {
 	// why no test runs it as it stands.
 	why string
 }{
+	{page: "README.md", test: "cmd/poolwright/followed_test.go", names: `"README.md"`},
 	{page: "docs/quick-start.md", test: "cmd/poolwright/followed_test.go", names: "quick-start.md"},
 	{page: "docs/tutorials/file.md", test: "cmd/poolwright/followed_test.go", names: "tutorials/file.md"},
 	{page: "docs/alerts.md", test: "test/e2e/tutorials_test.go", names: `"../../docs/alerts.md"`},
@@ -30,11 +31,6 @@ var commands = []struct {
 	{page: "docs/tutorials/kthena.md", test: "test/e2e/tutorials_test.go", names: `"kthena.md"`},
 	{page: "docs/tutorials/llmaz.md", test: "test/e2e/tutorials_test.go", names: `"llmaz.md"`},
 	{page: "docs/tutorials/llmd.md", test: "test/e2e/tutorials_test.go", names: `"llmd.md"`},
-	{page: "README.md", block: "make run", why: "`make test` is what runs the tests; tools/first-run.sh starts what `make run` does"},
-	{page: "README.md", block: "make build", test: "cmd/poolwright/testdata/script/repeat.txtar", names: "mix.yaml"},
-	{page: "README.md", block: "bin/poolwright calibrate", test: "cmd/poolwright/docs_test.go", names: "newCalibrate().Example"},
-	{page: "README.md", block: "bin/poolwright simulate", test: "cmd/poolwright/docs_test.go", names: `"README.md"`},
-	{page: "README.md", block: "curl", test: "tools/first-run.sh", names: "/v1/optimize"},
 	{page: "docs/api.md", test: "tools/first-run.sh", names: "docs/api.md"},
 	{page: "docs/calibration.md", test: "cmd/poolwright/followed_test.go", names: "calibration.md"},
 	{page: "docs/explain.md", test: "cmd/poolwright/docs_test.go", names: "explain.md"},

@@ -17,7 +17,7 @@ type Step struct {
 	Exits string
 }
 
-var exits = regexp.MustCompile(`# exits with (\d+)`)
+var exits = regexp.MustCompile(`#.* exits with (\d+)`)
 
 // Steps are the commands of a page, in order.
 func Steps(page string) []Step {
