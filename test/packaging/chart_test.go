@@ -274,3 +274,14 @@ func TestChartOfAnotherName(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"second-poolwright.planners"}, c.Cluster.ScalerHosts)
 }
+
+// The rules that the operator of Prometheus reads are those of deploy/prometheus.
+func TestChartHasTheRules(t *testing.T) {
+	text, err := os.ReadFile("../../deploy/prometheus/rules.yaml")
+	require.NoError(t, err)
+	var rules map[string]any
+	require.NoError(t, yaml.Unmarshal(text, &rules))
+	require.NotEmpty(t, rules["groups"])
+	made := objects(t, template(t, "--set", "prometheusRule.enabled=true"))["PrometheusRule poolwright/poolwright"]
+	assert.Equal(t, rules, made.Object["spec"])
+}

@@ -205,12 +205,19 @@ var (
 	countEvents = right{"events.k8s.io", "events", "patch"}
 )
 
-// newFleet is an installation over a fleet with something to do for every right.
-func newFleet(t *testing.T) *installation {
+// usual are all other rights.
+func usual(granted []right) []right {
+	return slices.DeleteFunc(slices.Clone(granted), func(r right) bool { return r == countEvents || slices.Contains(newKthena, r) })
+}
+
+// newFleet is an installation, with some more values, over a fleet with something to do for
+// every right.
+func newFleet(t *testing.T, values ...string) *installation {
 	t.Helper()
 	c := newCluster(t)
 	require.NoError(t, c.AddNodes(t.Context(), controlplane.GPUNode("h100-0", "NVIDIA-H100-80GB-HBM3", 64)))
-	c.install("--values=testdata/rights/values.yaml", "--set=config.metrics.url="+c.PrometheusURL)
+	c.kubectl("create", "namespace", "fleet")
+	c.install(append(values, "--values=testdata/rights/values.yaml", "--set=config.metrics.url="+c.PrometheusURL)...)
 	c.certify()
 	c.kubectl("apply", "--server-side", "-f", "testdata/rights/fleet.yaml", "-f", "testdata/rights/kthena-v0.1.yaml")
 	return c
@@ -233,15 +240,25 @@ func TestEveryRightIsNeeded(t *testing.T) {
 	roles := c.roles()
 	granted := roles.granted()
 	require.Greater(t, len(granted), 80)
-	now := slices.DeleteFunc(slices.Clone(granted), func(r right) bool { return r == countEvents || slices.Contains(newKthena, r) })
-	c.makesUseOf(now)
-	roles.areMissed(now)
+	c.makesUseOf(usual(granted))
+	roles.areMissed(usual(granted))
 	c.upgradeKthena()
 	c.makesUseOf(newKthena)
 	roles.areMissed(newKthena)
 
 	used, _ := c.used()
 	assert.Equal(t, slices.DeleteFunc(granted, func(r right) bool { return r == countEvents }), used)
+}
+
+// Where only some namespaces are watched, rights in them are enough.
+func TestRightsInNamespacesAreEnough(t *testing.T) {
+	t.Parallel()
+	// What has no namespace has its events in the default one. What others hold is not known.
+	c := newFleet(t, "--set=config.cluster.namespaces={fleet,default}", "--set=config.fleet.unknownCapacity=UNLIMITED")
+	bindings, err := c.client.RbacV1().ClusterRoleBindings().List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=poolwright"})
+	require.NoError(t, err)
+	require.Len(t, bindings.Items, 2, "the inventory, and reviews of who asks")
+	c.makesUseOf(usual(c.roles().granted()))
 }
 
 // makesUseOf runs the program with all rights, until it has used some of them.
