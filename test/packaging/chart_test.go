@@ -275,13 +275,18 @@ func TestChartOfAnotherName(t *testing.T) {
 	assert.Equal(t, []string{"second-poolwright.planners"}, c.Cluster.ScalerHosts)
 }
 
-// The rules that the operator of Prometheus reads are those of deploy/prometheus.
-func TestChartHasTheRules(t *testing.T) {
+// The rules that the operator of Prometheus reads are those of deploy/prometheus, and the
+// dashboard is that of deploy/grafana.
+func TestChartHasRulesAndDashboard(t *testing.T) {
 	text, err := os.ReadFile("../../deploy/prometheus/rules.yaml")
 	require.NoError(t, err)
 	var rules map[string]any
 	require.NoError(t, yaml.Unmarshal(text, &rules))
 	require.NotEmpty(t, rules["groups"])
-	made := objects(t, template(t, "--set", "prometheusRule.enabled=true"))["PrometheusRule poolwright/poolwright"]
-	assert.Equal(t, rules, made.Object["spec"])
+	made := objects(t, template(t, "--set", "prometheusRule.enabled=true,dashboard.enabled=true"))
+	assert.Equal(t, rules, made["PrometheusRule poolwright/poolwright"].Object["spec"])
+
+	text, err = os.ReadFile("../../deploy/grafana/poolwright.json")
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"poolwright.json": string(text)}, configs(t, made["ConfigMap poolwright/poolwright-dashboard"]))
 }
