@@ -14,7 +14,7 @@ import (
 //
 // The errors are those of Plan, and that the answers are not those of the snapshot.
 func (p *Planner) Replan(s Snapshot, m Memory, answers []*optimizer.RobustSolution) (Decision, Memory, error) {
-	c := newCycle(s, m, nil)
+	c := p.newCycle(s, m, nil)
 	c.recorded = append([]*optimizer.RobustSolution{}, answers...)
 	return c.run(p.stages)
 }

@@ -13,8 +13,9 @@ import (
 
 // Planner is the pipeline. It is immutable and may be used by many goroutines.
 type Planner struct {
-	engine lp.Engine
-	stages []stage
+	engine  lp.Engine
+	stages  []stage
+	awaited func() bool // nil = always
 }
 
 // stage is one step of the pipeline: it reads and completes the cycle.
@@ -57,6 +58,7 @@ type cycle struct {
 	placement      *placement // made by placed
 	decision       Decision
 	stop           func() bool
+	awaited        func() bool
 	stopped        atomic.Bool // stop has fired
 	stage          string
 	// answers are the solver's so far, taken from recorded where that is not nil.
@@ -81,18 +83,30 @@ func New(engine lp.Engine) *Planner {
 	}}
 }
 
+// ErrUnwanted is the error of a decision that nobody wants any more.
+var ErrUnwanted = errors.New("planner: the decision is not wanted any more")
+
+// While returns a pipeline like p whose decisions are given up with [ErrUnwanted] soon after
+// wanted returns false. Many goroutines call it at a time. What stops a search only leaves
+// something to return; this leaves nothing.
+func (p *Planner) While(wanted func() bool) *Planner {
+	q := *p
+	q.awaited = wanted
+	return &q
+}
+
 // Plan makes one decision. The search for a plan ends early when stop, which may
 // be nil, returns true; the decision then holds the best plan found.
 //
 // The errors are those of a fleet that breaks the rules of its types.
 func (p *Planner) Plan(s Snapshot, m Memory, stop func() bool) (Decision, Memory, error) {
-	return newCycle(s, m, stop).run(p.stages)
+	return p.newCycle(s, m, stop).run(p.stages)
 }
 
 // Evaluate predicts the fleet as it stands: current replicas, traffic shared by
 // capacity, nothing optimised.
 func (p *Planner) Evaluate(s Snapshot, m Memory) (Decision, Memory, error) {
-	return newCycle(s, m, nil).run([]stage{
+	return p.newCycle(s, m, nil).run([]stage{
 		{"observe", observe},
 		{"size", size},
 		{"anticipate", anticipate},
@@ -105,12 +119,12 @@ func (p *Planner) Evaluate(s Snapshot, m Memory) (Decision, Memory, error) {
 // Capacities returns what one replica of each variant sustains, workloads and
 // variants in the order of the fleet.
 func (p *Planner) Capacities(f Fleet) ([][]Size, error) {
-	return f.sizes()
+	return f.sizes(p.awaited)
 }
 
-// sizes are those of every variant.
-func (f Fleet) sizes() ([][]Size, error) {
-	c := cycle{fleet: f}
+// sizes are those of every variant, while they are wanted.
+func (f Fleet) sizes(wanted func() bool) ([][]Size, error) {
+	c := cycle{fleet: f, awaited: wanted}
 	if err := size(&c); err != nil {
 		return nil, err
 	}
@@ -118,8 +132,8 @@ func (f Fleet) sizes() ([][]Size, error) {
 	return c.sizes, err
 }
 
-func newCycle(s Snapshot, m Memory, stop func() bool) *cycle {
-	c := &cycle{snapshot: s, memory: m, fleet: s.Fleet, start: m.start, inside: m.inside}
+func (p *Planner) newCycle(s Snapshot, m Memory, stop func() bool) *cycle {
+	c := &cycle{snapshot: s, memory: m, fleet: s.Fleet, start: m.start, inside: m.inside, awaited: p.awaited}
 	c.stop = c.stopping(stop)
 	return c
 }
@@ -134,6 +148,9 @@ func (c *cycle) run(stages []stage) (Decision, Memory, error) {
 		if err := st.run(c); err != nil {
 			return Decision{}, c.memory, err
 		}
+		if c.unwanted() {
+			return Decision{}, c.memory, ErrUnwanted
+		}
 	}
 	c.decision.At = c.snapshot.Now
 	c.decision.Fleet = c.fleet
@@ -142,6 +159,9 @@ func (c *cycle) run(stages []stage) (Decision, Memory, error) {
 	}
 	return c.decision, c.remember(), nil
 }
+
+// unwanted tells whether nobody wants the decision any more.
+func (c *cycle) unwanted() bool { return c.awaited != nil && !c.awaited() }
 
 // step appends to the decision's trail.
 func (c *cycle) step(subject, before, after, reason string) {
@@ -163,7 +183,9 @@ func size(c *cycle) error {
 			sizings[i] = sizer.add(&c.fleet.Workloads[i])
 		}
 	}
-	sizer.run()
+	if !sizer.run(c.unwanted) {
+		return ErrUnwanted
+	}
 	var errs []error
 	for i := range c.fleet.Workloads {
 		if c.sustained[i] == nil {

@@ -15,7 +15,7 @@ const predictionBlock = 16
 // the traffic that each gets.
 func predict(c *cycle) error {
 	parallel.Blocks(len(c.decision.Plans), predictionBlock, func(_, from, to int) {
-		for i := from; i < to; i++ {
+		for i := from; i < to && !c.unwanted(); i++ {
 			plan := &c.decision.Plans[i]
 			if plan.Held {
 				continue

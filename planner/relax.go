@@ -89,7 +89,7 @@ func (e *explainer) servesRelaxed(workload int, factor float64) (bool, error) {
 			f.Workloads[i].SLO = relaxed(f.Workloads[i].SLO, factor)
 		}
 	}
-	sizes, err := f.sizes()
+	sizes, err := f.sizes(e.cycle.awaited)
 	if err != nil {
 		return false, err
 	}

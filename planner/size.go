@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/poolwright/poolwright/internal/parallel"
 	"github.com/poolwright/poolwright/optimizer"
@@ -114,14 +115,20 @@ func (s *sizer) note(key sizeKey, slo queueing.SLO) int {
 // sizingBlock is how many sizings go to a processor at a time.
 const sizingBlock = 8
 
-// run sizes what was noted.
-func (s *sizer) run() {
+// run sizes what was noted; false where that was given up as it was not wanted.
+func (s *sizer) run(unwanted func() bool) bool {
+	var ended atomic.Bool
 	parallel.Blocks(len(s.sizings), sizingBlock, func(_, from, to int) {
+		if ended.Load() || unwanted() {
+			ended.Store(true)
+			return
+		}
 		for i := from; i < to; i++ {
 			z := &s.sizings[i]
 			z.size, z.err = z.compute()
 		}
 	})
+	return !ended.Load()
 }
 
 // size returns the size of variant j, whose sizings have indices. The error is that of

@@ -18,7 +18,7 @@ import (
 func (p *Planner) Explain(s Snapshot, m Memory, stop func() bool) (Explanation, Memory, error) {
 	var e Explanation
 	stages := append(slices.Clone(p.stages), stage{"study", func(c *cycle) error { return e.answer(c, p.engine) }})
-	decision, memory, err := newCycle(s, m, stop).run(stages)
+	decision, memory, err := p.newCycle(s, m, stop).run(stages)
 	e.Decision = decision
 	return e, memory, err
 }

@@ -24,21 +24,18 @@ type Optimizer struct {
 func NewOptimizer(p *planner.Planner) *Optimizer { return &Optimizer{planner: p} }
 
 // Optimize returns the plan for a fleet, by the strategy of its objective. Besides
-// the fleet's own time limit, the search ends when ctx does; a context that ended
-// because the client left gives its error.
+// the fleet's own time limit, the search ends in time for the deadline of ctx; a context that
+// ended, such as because the client left, gives its error.
 func (o *Optimizer) Optimize(ctx context.Context, m *poolwrightv1.Fleet) (*poolwrightv1.Plan, error) {
 	fleet, err := message.Fleet(m)
 	if err != nil {
 		return nil, invalid(err)
 	}
-	limited, cancel := context.WithTimeout(ctx, fleet.Objective.TimeLimit)
+	limited, cancel := context.WithTimeout(ctx, searchTime(ctx, fleet.Objective.TimeLimit))
 	defer cancel()
-	decision, _, err := o.planner.Plan(planner.Snapshot{Now: time.Now(), Fleet: fleet}, planner.Memory{}, Stop(limited))
+	decision, _, err := o.while(ctx).Plan(planner.Snapshot{Now: time.Now(), Fleet: fleet}, planner.Memory{}, Stop(limited))
 	if err != nil {
-		return nil, failed(err)
-	}
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return nil, status.FromContextError(ctx.Err()).Err()
+		return nil, failed(ctx, err)
 	}
 	return message.Plan(&decision), nil
 }
@@ -50,42 +47,57 @@ func (o *Optimizer) Explain(ctx context.Context, m *poolwrightv1.Fleet) (*poolwr
 	if err != nil {
 		return nil, invalid(err)
 	}
-	limited, cancel := context.WithTimeout(ctx, fleet.Objective.TimeLimit)
+	limited, cancel := context.WithTimeout(ctx, searchTime(ctx, fleet.Objective.TimeLimit))
 	defer cancel()
-	explanation, _, err := o.planner.Explain(planner.Snapshot{Now: time.Now(), Fleet: fleet}, planner.Memory{}, Stop(limited))
+	explanation, _, err := o.while(ctx).Explain(planner.Snapshot{Now: time.Now(), Fleet: fleet}, planner.Memory{}, Stop(limited))
 	if err != nil {
-		return nil, failed(err)
-	}
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return nil, status.FromContextError(ctx.Err()).Err()
+		return nil, failed(ctx, err)
 	}
 	return message.Explanation(&explanation), nil
 }
 
 // Evaluate predicts a fleet as it stands.
-func (o *Optimizer) Evaluate(_ context.Context, m *poolwrightv1.Fleet) (*poolwrightv1.Plan, error) {
+func (o *Optimizer) Evaluate(ctx context.Context, m *poolwrightv1.Fleet) (*poolwrightv1.Plan, error) {
 	fleet, err := message.Fleet(m)
 	if err != nil {
 		return nil, invalid(err)
 	}
-	decision, _, err := o.planner.Evaluate(planner.Snapshot{Now: time.Now(), Fleet: fleet}, planner.Memory{})
+	decision, _, err := o.while(ctx).Evaluate(planner.Snapshot{Now: time.Now(), Fleet: fleet}, planner.Memory{})
 	if err != nil {
-		return nil, failed(err)
+		return nil, failed(ctx, err)
 	}
 	return message.Plan(&decision), nil
 }
 
 // Capacity returns what one replica of each variant of a fleet sustains.
-func (o *Optimizer) Capacity(_ context.Context, m *poolwrightv1.Fleet) (*poolwrightv1.Capacities, error) {
+func (o *Optimizer) Capacity(ctx context.Context, m *poolwrightv1.Fleet) (*poolwrightv1.Capacities, error) {
 	fleet, err := message.Fleet(m)
 	if err != nil {
 		return nil, invalid(err)
 	}
-	sizes, err := o.planner.Capacities(fleet)
+	sizes, err := o.while(ctx).Capacities(fleet)
 	if err != nil {
-		return nil, failed(err)
+		return nil, failed(ctx, err)
 	}
 	return message.Capacities(&fleet, sizes), nil
+}
+
+// while is the planner for as long as somebody waits for its answer.
+func (o *Optimizer) while(ctx context.Context) *planner.Planner {
+	return o.planner.While(func() bool { return ctx.Err() == nil })
+}
+
+// searchShare of the time until a deadline may be searched for a plan, which has to be
+// predicted, explained and sent by then.
+const searchShare = 0.8
+
+// searchTime is what is searched for: a fleet's limit, or less where the deadline is nearer.
+func searchTime(ctx context.Context, limit time.Duration) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return limit
+	}
+	return min(limit, time.Duration(searchShare*float64(time.Until(deadline))))
 }
 
 // Stop tells a solver to end when ctx has ended. In between, a call that takes long gives
@@ -122,9 +134,12 @@ func invalid(err error) error {
 // IsInvalid tells whether an error of the service is the caller's bad input.
 func IsInvalid(err error) bool { return status.Code(err) == codes.InvalidArgument }
 
-// failed tells a fleet that the planner can't take from a failure that no fleet
-// should cause.
-func failed(err error) error {
+// failed tells a fleet that the planner can't take, and a caller who has left, from a failure
+// that no fleet should cause.
+func failed(ctx context.Context, err error) error {
+	if errors.Is(err, planner.ErrUnwanted) {
+		return status.FromContextError(ctx.Err()).Err()
+	}
 	var violations message.Violations
 	if err := message.OfPlanning(err); errors.As(err, &violations) {
 		return invalid(err)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,10 +28,12 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/poolwright/poolwright/examples"
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/server"
+	"github.com/poolwright/poolwright/sources"
 )
 
 // running is a server on loopback.
@@ -372,5 +375,45 @@ func TestEndBeforeTheBeginning(t *testing.T) {
 		r := start(t)
 		r.end()
 		require.NoError(t, <-r.done)
+	}
+}
+
+// leaving is the context of a client that leaves after it was looked for some times.
+type leaving struct {
+	context.Context
+	looks atomic.Int64
+}
+
+func (l *leaving) Err() error {
+	if l.looks.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// What clients have asked for who leave is given up, in the middle of the work.
+func TestWorkEndsWhenTheClientLeaves(t *testing.T) {
+	mix, err := sources.ReadFleet(examples.Mix)
+	require.NoError(t, err)
+	for i := range 50 {
+		w := proto.CloneOf(mix.GetWorkloads()[i%3])
+		w.Name = fmt.Sprintf("more-%d", i)
+		w.Load.InputTokens += float64(i)
+		mix.Workloads = append(mix.Workloads, w)
+	}
+	service := server.NewOptimizer(planner.New(lp.Simplex()))
+	for name, call := range map[string]func(context.Context) error{
+		"optimize": func(ctx context.Context) error { _, err := service.Optimize(ctx, mix); return err },
+		"explain":  func(ctx context.Context) error { _, err := service.Explain(ctx, mix); return err },
+		"evaluate": func(ctx context.Context) error { _, err := service.Evaluate(ctx, mix); return err },
+		"capacity": func(ctx context.Context) error { _, err := service.Capacity(ctx, mix); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := &leaving{Context: t.Context()}
+			ctx.looks.Store(5)
+			assert.Equal(t, codes.Canceled, status.Code(call(ctx)))
+			ctx.looks.Store(1 << 40)
+			assert.NoError(t, call(ctx))
+		})
 	}
 }
