@@ -163,7 +163,11 @@ func (f *Fleet) WatchDecisions(m *poolwrightv1.WatchDecisionsRequest, stream grp
 		}
 		after = e.Sequence
 		// What may be seen may change while a stream goes on.
-		selected := filter{workload: m.GetWorkload(), changesOnly: m.GetChangesOnly(), view: m.GetView(), seen: sightOf(stream.Context())}
+		ctx, err := again(stream.Context())
+		if err != nil {
+			return err
+		}
+		selected := filter{workload: m.GetWorkload(), changesOnly: m.GetChangesOnly(), view: m.GetView(), seen: sightOf(ctx)}
 		d, err := selected.decision(e)
 		if err != nil {
 			return err

@@ -47,9 +47,10 @@ func newGuard(a *access.Access, l *slog.Logger) *guard {
 
 // caller is who calls, and where they may do what they ask for.
 type caller struct {
-	user  access.User
-	scope access.Scope
-	guard *guard
+	user     access.User
+	question access.Question
+	scope    access.Scope
+	guard    *guard
 }
 
 type callerKey struct{}
@@ -58,6 +59,15 @@ type callerKey struct{}
 func callerOf(ctx context.Context) (caller, bool) {
 	c, ok := ctx.Value(callerKey{}).(caller)
 	return c, ok
+}
+
+// again lets a caller in whose call goes on for long, by what counts now. The error is a status.
+func again(ctx context.Context) (context.Context, error) {
+	c, ok := callerOf(ctx)
+	if !ok {
+		return nil, status.Error(codes.Internal, "nobody was let in")
+	}
+	return c.guard.admit(ctx, c.user, c.question)
 }
 
 func (g *guard) asks() bool { return g.access != nil && g.access.Asked() }
@@ -86,7 +96,7 @@ func (g *guard) admit(ctx context.Context, u access.User, q access.Question) (co
 			return nil, g.refusal(ctx, err)
 		}
 	}
-	return context.WithValue(ctx, callerKey{}, caller{u, scope, g}), nil
+	return context.WithValue(ctx, callerKey{}, caller{u, q, scope, g}), nil
 }
 
 // refusal is the status of an error of access. What an API server says is not for callers.

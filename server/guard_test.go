@@ -456,3 +456,41 @@ func TestNamespacesThatAreNotKnown(t *testing.T) {
 	require.Equal(t, codes.Unavailable, status.Code(err), "%v", err)
 	require.EqualValues(t, 1, asked.Load())
 }
+
+// Whoever may no longer ask is told so by the streams that go on, too.
+func TestRightsThatEnd(t *testing.T) {
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	require.NoError(t, os.WriteFile(tokens, []byte(adminToken+",admin\n"), 0o600))
+	c := access.Config{
+		Authentication: &access.Authentication{TokenFile: tokens},
+		Authorization:  &access.Authorization{Rules: []access.Rule{{Users: []string{"admin"}, Methods: []string{"*"}}}},
+	}
+	a, err := access.New(c, nil)
+	require.NoError(t, err)
+	x := newCluster(controller.HistoryConfig{}, "a/chat")
+	x.ticks(t, "a/chat", 3)
+	r := startServer(t, server.Config{
+		Services: server.Services{
+			Optimizer: server.NewOptimizer(planner.New(lp.Simplex())), Fleet: server.NewFleet(x),
+			Scaler: server.NewScaler(server.ScalerConfig{Decisions: x, TTL: -1}),
+		},
+		Registry: prometheus.NewRegistry(), Access: a,
+	})
+	watch, err := poolwrightv1.NewFleetServiceClient(r.conn).WatchDecisions(as(t, adminToken), &poolwrightv1.WatchDecisionsRequest{})
+	require.NoError(t, err)
+	_, err = watch.Recv()
+	require.NoError(t, err)
+	active, err := externalscaler.NewExternalScalerClient(r.conn).StreamIsActive(as(t, adminToken), &externalscaler.ScaledObjectRef{
+		Namespace: "a", ScalerMetadata: map[string]string{"workload": "chat"},
+	})
+	require.NoError(t, err)
+	_, err = active.Recv()
+	require.NoError(t, err)
+	c.Authorization = &access.Authorization{Rules: []access.Rule{{Users: []string{"anna"}, Methods: []string{"*"}}}}
+	require.NoError(t, a.Reload(c))
+	x.tick(t, "a/chat", 9)
+	_, err = watch.Recv()
+	require.Equal(t, codes.PermissionDenied, status.Code(err), "%v", err)
+	_, err = active.Recv()
+	require.Equal(t, codes.PermissionDenied, status.Code(err), "%v", err)
+}

@@ -142,6 +142,13 @@ func (s *Scaler) StreamIsActive(ref *externalscaler.ScaledObjectRef, stream grpc
 		if err := s.config.Decisions.Wait(ctx, sequence); err != nil {
 			return ended(ctx)
 		}
+		now, err := again(ctx)
+		if err == nil {
+			err = sightOf(now).mayIn(scaled.namespace)
+		}
+		if err != nil {
+			return err
+		}
 		newest, _ := s.config.Decisions.Newest()
 		sequence = newest.Sequence
 		r, ok := scaled.in(&newest.Decision)
