@@ -429,13 +429,14 @@ func TestOtherNamesForThisMachine(t *testing.T) {
 	}
 }
 
-// An API server that fails is not asked about one namespace after the other.
+// An API server that fails is not asked about one namespace after the other. Whoever has shown nothing,
+// and may see nothing, is asked to.
 func TestNamespacesThatAreNotKnown(t *testing.T) {
 	client, asked := fake.NewClientset(), atomic.Int64{}
 	client.PrependReactor("create", "subjectaccessreviews", func(action kubetesting.Action) (bool, kuberuntime.Object, error) {
 		review := action.(kubetesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview).DeepCopy()
-		if review.Spec.ResourceAttributes.Namespace == "" {
-			return true, review, nil // not in all
+		if review.Spec.ResourceAttributes.Namespace == "" || review.Spec.User == "system:anonymous" {
+			return true, review, nil // not allowed
 		}
 		asked.Add(1)
 		return true, nil, errors.New("away")
@@ -455,6 +456,10 @@ func TestNamespacesThatAreNotKnown(t *testing.T) {
 	_, err = poolwrightv1.NewFleetServiceClient(r.conn).GetFleet(as(t, teamToken), &poolwrightv1.GetFleetRequest{})
 	require.Equal(t, codes.Unavailable, status.Code(err), "%v", err)
 	require.EqualValues(t, 1, asked.Load())
+	code, text := r.do(t, http.MethodGet, "/v1/fleet", "", "")
+	require.Equal(t, http.StatusUnauthorized, code, text)
+	code, text = r.do(t, http.MethodGet, "/v1/decisions?workload=a/chat", "", "")
+	require.Equal(t, http.StatusUnauthorized, code, text)
 }
 
 // Whoever may no longer ask is told so by the streams that go on, too.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 // sight is what a caller sees of a fleet: workloads of all namespaces, or of some.
 type sight struct {
 	ctx   context.Context
+	user  access.User
 	scope access.Scope
 	guard *guard
 	// known are the namespaces that were asked about, and whether they are seen.
@@ -26,7 +28,7 @@ type sight struct {
 // sightOf is that of who calls. Who was not let in sees nothing.
 func sightOf(ctx context.Context) *sight {
 	c, _ := callerOf(ctx)
-	return &sight{ctx: ctx, scope: c.scope, guard: c.guard, known: map[string]bool{}}
+	return &sight{ctx: ctx, user: c.user, scope: c.scope, guard: c.guard, known: map[string]bool{}}
 }
 
 // has tells whether a namespace is seen. Where that cannot be found out it is not, err is set,
@@ -65,9 +67,17 @@ func (s *sight) mayIn(namespace string) error {
 	case s.err != nil:
 		return s.err
 	case !seen:
-		return status.Errorf(codes.PermissionDenied, "you may not ask this about workloads of the namespace %q", namespace)
+		return s.denied("you may not ask this about workloads of the namespace %q", namespace)
 	}
 	return nil
+}
+
+// denied is PERMISSION_DENIED, or UNAUTHENTICATED for who has not said who they are.
+func (s *sight) denied(format string, args ...any) error {
+	if !s.user.Known() {
+		return status.Error(codes.Unauthenticated, fmt.Sprintf(format, args...)+": show a certificate or a bearer token")
+	}
+	return status.Errorf(codes.PermissionDenied, format, args...)
 }
 
 // fleet is a fleet with the workloads that are seen; PERMISSION_DENIED where none is.
@@ -86,7 +96,7 @@ func (s *sight) fleet(f planner.Fleet) (planner.Fleet, error) {
 	case s.err != nil:
 		return f, s.err
 	case len(f.Workloads) == 0:
-		return f, status.Error(codes.PermissionDenied, "there is no workload in a namespace about which you may ask this")
+		return f, s.denied("there is no workload in a namespace about which you may ask this")
 	}
 	return f, nil
 }
