@@ -141,7 +141,7 @@ func (c *cell) measure(ctx context.Context, o options, f files, where addresses,
 	calls := make([]int, len(servers))
 	for i, s := range servers {
 		// Warms up as well.
-		const few = 20
+		const few = 5
 		l, err := c.run(ctx, f, s.where, few)
 		if err != nil {
 			return err

@@ -34,7 +34,7 @@ func parts() []part {
 		{name: "policies", takes: "1 h", places: []command.Place{command.Data, command.Docs}},
 		{name: "forecast", takes: "1 min", places: []command.Place{command.Data, command.Docs}},
 		{name: "simulation", takes: "5 min", quick: true},
-		{name: "service", takes: "10 min", quick: true},
+		{name: "service", takes: "15 min", quick: true},
 		{name: "loop", takes: "20 min"},
 	}
 }
