@@ -120,8 +120,14 @@ func as(t *testing.T, token string) context.Context {
 	return metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token)
 }
 
+// reply is how HTTP answered.
+type reply struct {
+	StatusCode int
+	Header     http.Header
+}
+
 // ask asks by HTTP with a token and headers, given one after the other with their values.
-func (g *guarded) ask(t *testing.T, token, method, path, body string, headers ...string) (*http.Response, string) {
+func (g *guarded) ask(t *testing.T, token, method, path, body string, headers ...string) (reply, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, g.url+path, strings.NewReader(body))
 	require.NoError(t, err)
@@ -136,7 +142,7 @@ func (g *guarded) ask(t *testing.T, token, method, path, body string, headers ..
 	defer response.Body.Close() //nolint:errcheck // only read
 	text, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
-	return response, string(text)
+	return reply{response.StatusCode, response.Header}, string(text)
 }
 
 // Every method of every service, whatever there will be, is for those only who may.

@@ -288,7 +288,7 @@ func (a *attacker) call(ctx context.Context, method, token string, message []byt
 		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
 	}
 	var answer []byte
-	err := a.conn.Invoke(ctx, method, message, &answer, grpc.ForceCodec(raw{})) //nolint:staticcheck // the simplest codec
+	err := a.conn.Invoke(ctx, method, message, &answer, grpc.ForceCodec(raw{}))
 	code := status.Code(err)
 	for _, w := range append(want, codes.ResourceExhausted, codes.Unavailable) {
 		if code == w {
@@ -317,9 +317,7 @@ func (a *attacker) grpcWithoutToken() (int64, error) {
 }
 
 func (a *attacker) grpcOtherNamespace() (int64, error) {
-	workload := "b/chat-of-others"
-	message := append([]byte{0x0a, byte(len(workload))}, workload...)
-	message = append(message, 0x12, 1, 'x')
+	message := []byte("\x0a\x10b/chat-of-others\x12\x01x")
 	return a.call(context.Background(), poolwrightv1.FleetService_PauseWorkload_FullMethodName, annaToken, message, codes.PermissionDenied)
 }
 
@@ -360,7 +358,7 @@ func (a *attacker) bomb() (int64, error) {
 	request.Header.Set("Authorization", "Bearer "+plannerToken)
 	response, err := a.second.Do(request)
 	if err != nil {
-		return 1, nil
+		return 1, nil //nolint:nilerr // the connection broke, which is right
 	}
 	_, _ = io.Copy(io.Discard, response.Body)
 	_ = response.Body.Close()
@@ -386,7 +384,8 @@ func (a *attacker) frames() (*tls.Conn, *http2.Framer, error) {
 		return nil, nil, errors.Join(err, conn.Close())
 	}
 	framer := http2.NewFramer(conn, conn)
-	return conn, framer, framer.WriteSettings()
+	err = framer.WriteSettings()
+	return conn, framer, err
 }
 
 func headers() []byte {
@@ -438,7 +437,7 @@ func (a *attacker) brokenFrames() (int64, error) {
 		func() {
 			_ = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block})
 			for range 200 {
-				if framer.WriteContinuation(1, false, bytes.Repeat([]byte{0}, 1000)) != nil {
+				if framer.WriteContinuation(1, false, make([]byte, 1000)) != nil {
 					return
 				}
 			}

@@ -36,9 +36,9 @@ var (
 
 // What the victim knows: planner may plan, anna may see and hold what is of the namespace a.
 const (
-	adminToken   = "3f1d-token-of-the-admin"
-	plannerToken = "77aa-token-of-the-planner"
-	annaToken    = "b0c2-token-of-anna"
+	adminToken   = "3f1d-token-of-the-admin"   //nolint:gosec // of a test
+	plannerToken = "77aa-token-of-the-planner" //nolint:gosec // of a test
+	annaToken    = "b0c2-token-of-anna"        //nolint:gosec // of a test
 	serverFile   = `
 tls: {certificateFile: tls.crt, keyFile: tls.key, clientCaFile: ca.crt}
 authentication: {clientCertificates: true, tokenFile: tokens}
@@ -196,7 +196,7 @@ func (v *victim) attack(t *testing.T, requests int64, part uint64) {
 	var sent atomic.Int64
 	failures := make(chan error, attackers)
 	for i := range uint64(attackers) {
-		a := v.attacker(t, rand.New(rand.NewPCG(*hostileSeed, part<<32+i))) //nolint:gosec // it has to repeat
+		a := v.attacker(t, rand.New(rand.NewPCG(*hostileSeed, part<<32+i)))
 		wait.Go(func() {
 			defer a.leave()
 			for n := int64(0); n < requests/attackers; {
@@ -276,7 +276,7 @@ func pick[T any](a *attacker, all ...T) T { return all[a.random.IntN(len(all))] 
 func (a *attacker) bytes(most int) []byte {
 	all := make([]byte, 1+a.random.IntN(most))
 	for i := range all {
-		all[i] = byte(a.random.Uint32())
+		all[i] = byte(a.random.IntN(256))
 	}
 	return all
 }
@@ -286,7 +286,7 @@ func (a *attacker) bytes(most int) []byte {
 func (a *attacker) request(method, path, token, contentType string, body []byte, codes ...int) (int64, error) {
 	request, err := http.NewRequestWithContext(context.Background(), method, "https://"+a.http+path, bytes.NewReader(body))
 	if err != nil {
-		return 0, nil // it is refused here
+		return 0, nil //nolint:nilerr // it is refused here
 	}
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
