@@ -139,7 +139,7 @@ test-rules: setup-prometheus ## check and test the alerts by promtool, where it 
 
 .PHONY: test-packaging
 test-packaging: build $(PACKAGING)/.done ## check the chart, the kustomization, the Dockerfile and what make dist makes
-	CGO_ENABLED=0 go test -tags packaging -count 1 ./test/packaging
+	CGO_ENABLED=0 go test -tags packaging -count 1 -timeout 30m ./test/packaging
 
 # What the tests of pages have seen.
 export POOLWRIGHT_SCREENSHOTS ?= $(CURDIR)/out/screenshots
