@@ -23,12 +23,13 @@ func TestFollowedPages(t *testing.T) {
 		blocks int
 		first  string
 	}{
-		"README.md":              {blocks: 5, first: serve},
-		"docs/quick-start.md":    {blocks: 8},
-		"docs/calibration.md":    {blocks: 3, first: serve},
-		"docs/fleet.md":          {blocks: 2},
-		"docs/server.md":         {blocks: 2},
-		"docs/tutorials/file.md": {blocks: 7},
+		"README.md":                    {blocks: 5, first: serve},
+		"docs/quick-start.md":          {blocks: 8},
+		"docs/calibration.md":          {blocks: 3, first: serve},
+		"docs/fleet.md":                {blocks: 2},
+		"docs/server.md":               {blocks: 2},
+		"docs/tutorials/file.md":       {blocks: 7},
+		"docs/tutorials/controller.md": {blocks: 4},
 	} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()

@@ -24,6 +24,7 @@ var commands = []struct {
 }{
 	{page: "README.md", test: "cmd/poolwright/followed_test.go", names: `"README.md"`},
 	{page: "docs/quick-start.md", test: "cmd/poolwright/followed_test.go", names: "quick-start.md"},
+	{page: "docs/tutorials/controller.md", test: "cmd/poolwright/followed_test.go", names: "tutorials/controller.md"},
 	{page: "docs/tutorials/file.md", test: "cmd/poolwright/followed_test.go", names: "tutorials/file.md"},
 	{page: "docs/alerts.md", test: "test/e2e/tutorials_test.go", names: `"../../docs/alerts.md"`},
 	{page: "docs/tutorials/deployments.md", test: "test/e2e/tutorials_test.go", names: `"deployments.md"`},

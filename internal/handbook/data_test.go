@@ -22,7 +22,7 @@ func TestDataCanBeRead(t *testing.T) {
 			switch b.Language {
 			case "yaml":
 				blocks++
-				assert.NoError(t, readYAML(b.Text), "%s:%d", page, b.Line)
+				require.NoError(t, readYAML(b.Text), "%s:%d", page, b.Line)
 			case "json":
 				blocks++
 				assert.True(t, json.Valid([]byte(b.Text)), "%s:%d", page, b.Line)
