@@ -6,7 +6,7 @@
 set -euo pipefail
 
 which=$1 time=$2
-parsers='/(config|controller/ledger|internal/document|metrics|simulation/(sweep|trace)|sources)$'
+parsers='/(config|internal/access|controller/ledger|internal/document|metrics|simulation/(sweep|trace)|sources)$'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
