@@ -11,6 +11,20 @@ type Change struct {
 	// From is what the snapshot had, To what is asked for now and Goal what the plan has.
 	From, To, Goal int
 	Reason         string
+	// Other is the qualified name of the other workload that Reason is about, which does not name
+	// it: not everybody who sees the one may see the other. Empty = none.
+	Other string
+}
+
+// InWords is the reason with the name of the other workload.
+func (c *Change) InWords() string { return naming(c.Reason, c.Other) }
+
+// naming is a reason with the name of the other workload that it is about, if there is one.
+func naming(reason, other string) string {
+	if other == "" {
+		return reason
+	}
+	return reason + " (" + other + ")"
 }
 
 // Expectation is the demand that a workload is planned for, in requests/s.
@@ -32,7 +46,13 @@ type Expectation struct {
 type Condition struct {
 	Type    ConditionType
 	Message string
+	// Other is the qualified name of the other workload that Message is about, which does not name
+	// it; empty = none.
+	Other string
 }
+
+// InWords is the message with the name of the other workload.
+func (c *Condition) InWords() string { return naming(c.Message, c.Other) }
 
 // ConditionType names a condition, as Kubernetes does.
 type ConditionType string

@@ -74,7 +74,13 @@ type Step struct {
 	Subject       string
 	Before, After string
 	Reason        string
+	// Other is the qualified name of the other workload that Reason is about, which does not name
+	// it; empty = none.
+	Other string
 }
+
+// InWords is the reason with the name of the other workload.
+func (s *Step) InWords() string { return naming(s.Reason, s.Other) }
 
 // WorkloadPlan is what one workload gets.
 type WorkloadPlan struct {

@@ -53,6 +53,8 @@ type move struct {
 	// because says what a removal makes room for, or waits for; or what an addition
 	// waits for.
 	because string
+	// other is the qualified name of the other workload that because is about; empty = none.
+	other string
 }
 
 // waysToGo lists what the plan changes.
@@ -255,7 +257,10 @@ func (o *ordering) makeRoom(up *move, downs []move) {
 		}
 		if down, n := o.cheapestRemoval(up, downs, pool, namespace); down != nil {
 			o.take(down, down.now-n)
-			down.because = "makes room for " + o.fleet.Workloads[up.workload].QualifiedName()
+			down.because, down.other = "makes room for another variant", ""
+			if down.workload != up.workload {
+				down.because, down.other = "makes room for another workload", o.fleet.Workloads[up.workload].QualifiedName()
+			}
 			return
 		}
 	}
@@ -279,7 +284,7 @@ func (o *ordering) where(l optimizer.Limit) (pool int, namespace string) {
 func (o *ordering) cheapestRemoval(up *move, downs []move, pool int, namespace string) (best *move, replicas int) {
 	need := o.fleet.Workloads[up.workload].Variants[up.variant].DevicesPerReplica
 	var bestRank []int
-	minimum := "" // of a workload that stands in the way
+	minimum := -1 // the workload whose minimum stands in the way
 	for k := range downs {
 		down := &downs[k]
 		w := &o.fleet.Workloads[down.workload]
@@ -289,7 +294,7 @@ func (o *ordering) cheapestRemoval(up *move, downs []move, pool int, namespace s
 			continue
 		}
 		if n > o.spare[down.workload] {
-			minimum = w.QualifiedName()
+			minimum = down.workload
 			continue
 		}
 		rank := []int{0, n * v.DevicesPerReplica, -w.Priority}
@@ -303,8 +308,13 @@ func (o *ordering) cheapestRemoval(up *move, downs []move, pool int, namespace s
 			best, replicas, bestRank = down, n, rank
 		}
 	}
-	if best == nil && minimum != "" {
-		up.because = fmt.Sprintf("cannot have devices of %s, which has no replica above its declared minimum", minimum)
+	switch {
+	case best != nil || minimum < 0:
+	case minimum == up.workload:
+		up.because = "cannot have devices of another variant: the workload has no replica above its declared minimum"
+	default:
+		up.because = "cannot have devices of another workload, which has no replica above its declared minimum"
+		up.other = o.fleet.Workloads[minimum].QualifiedName()
 	}
 	return best, replicas
 }
@@ -364,7 +374,7 @@ func (o *ordering) change(m *move) {
 	v, plan := &w.Variants[m.variant], &o.decision.Plans[m.workload]
 	if m.now != m.goal {
 		plan.Conditions = append(plan.Conditions, Condition{
-			Type: Waiting, Message: fmt.Sprintf("%s stays at %d on the way to %d: %s", v.Name, m.now, m.goal, m.because),
+			Type: Waiting, Message: fmt.Sprintf("%s stays at %d on the way to %d: %s", v.Name, m.now, m.goal, m.because), Other: m.other,
 		})
 	}
 	if m.now == m.current {
@@ -374,10 +384,13 @@ func (o *ordering) change(m *move) {
 	if m.because != "" {
 		reason = fmt.Sprintf("%s; on the way to %d, %s", reason, m.goal, m.because)
 	}
-	o.step(w.QualifiedName()+"/"+v.Name, fmt.Sprintf("%d replicas", m.current), fmt.Sprintf("%d replicas", m.now), reason)
+	o.decision.Trail = append(o.decision.Trail, Step{
+		Stage: o.stage, Subject: w.QualifiedName() + "/" + v.Name,
+		Before: fmt.Sprintf("%d replicas", m.current), After: fmt.Sprintf("%d replicas", m.now), Reason: reason, Other: m.other,
+	})
 	o.decision.Changes = append(o.decision.Changes, Change{
 		Workload: w.QualifiedName(), Variant: v.Name, Target: v.ScaleTarget,
-		From: m.current, To: m.now, Goal: m.goal, Reason: reason,
+		From: m.current, To: m.now, Goal: m.goal, Reason: reason, Other: m.other,
 	})
 }
 

@@ -80,5 +80,7 @@ func TestMoreImportantWorkloadGetsItsPool(t *testing.T) {
 	}
 	d := l.cycle(observe...)
 	assert.Equal(t, []string{"chat 4→3"}, changes(&d))
-	assert.Contains(t, d.Changes[0].Reason, "makes room for prod/zonal")
+	assert.Contains(t, d.Changes[0].Reason, "makes room for another workload")
+	assert.Contains(t, d.Changes[0].InWords(), "makes room for another workload (prod/zonal)")
+	assert.Equal(t, "prod/zonal", d.Trail[len(d.Trail)-1].Other)
 }

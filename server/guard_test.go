@@ -36,6 +36,7 @@ import (
 	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/internal/access"
 	"github.com/poolwright/poolwright/internal/access/accesstest"
+	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
 	"github.com/poolwright/poolwright/proto/externalscaler"
@@ -229,6 +230,28 @@ func TestEveryPathIsGuarded(t *testing.T) {
 	}
 	response, _ := g.ask(t, "", http.MethodPost, "/v1/fleet", "view=FULL", "Content-Type", "application/x-www-form-urlencoded", "X-HTTP-Method-Override", "GET")
 	require.NotEqual(t, http.StatusOK, response.StatusCode, "a form is no other method")
+}
+
+// Where a workload waits for the devices of another or makes room for it, only who sees the other
+// learns which.
+func TestNamesOfOthersAreCut(t *testing.T) {
+	g := startGuarded(t, server.Config{})
+	f := &g.cluster.fleet
+	f.Pools[0].Capacity = optimizer.Bound{Limited: true, Value: 4}
+	f.Pools = append(f.Pools, planner.Pool{Name: "zone", PricePerHour: 4, Capacity: f.Pools[0].Capacity})
+	chat, secret := &f.Workloads[0], &f.Workloads[2]
+	chat.Priority, secret.Variants[0].Pools = 2, []int{1}
+	v := &chat.Variants[0]
+	v.Pools, v.CurrentReplicas, v.PoolReplicas = []int{0, 1}, 4, []int{0, 4}
+	g.cluster.rates["a/chat"] = 40
+	g.cluster.tick(t, "b/secret-project", 20)
+	for _, path := range []string{"/v1/fleet?view=FULL", "/v1/decisions?view=FULL", "/v1/decisions"} {
+		_, all := g.ask(t, adminToken, http.MethodGet, path, "")
+		require.Contains(t, all, "makes room for another workload (b/secret-project)", path)
+		_, text := g.ask(t, teamToken, http.MethodGet, path, "")
+		require.Contains(t, text, "makes room for another workload", path)
+		require.NotContains(t, text, "secret-project", path)
+	}
 }
 
 // A caller sees the workloads of its namespaces and nothing that tells of others.

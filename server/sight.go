@@ -53,11 +53,16 @@ func (s *sight) may(workload string) error {
 	if workload == "" {
 		return nil
 	}
+	return s.mayIn(namespaceOf(workload))
+}
+
+// namespaceOf is the namespace of a workload, by its qualified name.
+func namespaceOf(workload string) string {
 	namespace, _, ok := strings.Cut(workload, "/")
 	if !ok {
-		namespace = ""
+		return ""
 	}
-	return s.mayIn(namespace)
+	return namespace
 }
 
 // mayIn is PERMISSION_DENIED for a namespace that is not seen.
@@ -110,10 +115,37 @@ func (s *sight) entry(e controller.Entry) (controller.Entry, error) {
 	e = e.Only(func(w *planner.Workload, _ *planner.WorkloadPlan) bool { return s.has(w.Namespace) })
 	d := &e.Decision
 	d.Trail = slices.DeleteFunc(slices.Clone(d.Trail), func(step planner.Step) bool { return step.Subject == "" })
+	s.others(d)
 	d.Notes, e.Failure, e.Snapshot.Paused = nil, "", nil
 	d.Quotas = slices.DeleteFunc(slices.Clone(d.Quotas), func(q planner.QuotaUse) bool { return !s.has(q.Namespace) })
 	d.Fleet.Pools = s.pools(d.Fleet.Pools)
 	return e, s.err
+}
+
+// others hides the names of workloads that are not seen, where there is word of them at others. The
+// changes, plans and steps are the decision's own, the conditions are not.
+func (s *sight) others(d *planner.Decision) {
+	for i := range d.Changes {
+		d.Changes[i].Other = s.name(d.Changes[i].Other)
+	}
+	for i := range d.Trail {
+		d.Trail[i].Other = s.name(d.Trail[i].Other)
+	}
+	for i := range d.Plans {
+		p := &d.Plans[i]
+		p.Conditions = slices.Clone(p.Conditions)
+		for j := range p.Conditions {
+			p.Conditions[j].Other = s.name(p.Conditions[j].Other)
+		}
+	}
+}
+
+// name is the qualified name of a workload that is seen; empty for others.
+func (s *sight) name(workload string) string {
+	if workload == "" || !s.has(namespaceOf(workload)) {
+		return ""
+	}
+	return workload
 }
 
 // pools are pools with the quotas of namespaces that are seen.

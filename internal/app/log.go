@@ -42,7 +42,7 @@ func (l *decisionLog) report(e *controller.Entry) {
 	l.said.begin()
 	for _, c := range d.Changes {
 		if l.said.add(changed(&c)) {
-			log.Info("change", "workload", c.Workload, "variant", c.Variant, "from", c.From, "to", c.To, "goal", c.Goal, "reason", c.Reason)
+			log.Info("change", "workload", c.Workload, "variant", c.Variant, "from", c.From, "to", c.To, "goal", c.Goal, "reason", c.InWords())
 		}
 	}
 	for _, dropped := range e.Dropped {

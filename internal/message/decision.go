@@ -14,13 +14,13 @@ func Decision(d *planner.Decision) *poolwrightv1.Decision {
 		c := &d.Changes[i]
 		m.Changes = append(m.Changes, &poolwrightv1.Change{
 			Workload: c.Workload, Variant: c.Variant, Target: ofTarget(c.Target),
-			From: count(c.From), To: count(c.To), Goal: count(c.Goal), Reason: c.Reason,
+			From: count(c.From), To: count(c.To), Goal: count(c.Goal), Reason: c.InWords(),
 		})
 	}
 	for i := range d.Trail {
 		s := &d.Trail[i]
 		m.Trail = append(m.Trail, &poolwrightv1.Step{
-			Stage: s.Stage, Subject: s.Subject, Before: s.Before, After: s.After, Reason: s.Reason,
+			Stage: s.Stage, Subject: s.Subject, Before: s.Before, After: s.After, Reason: s.InWords(),
 		})
 	}
 	return m

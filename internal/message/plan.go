@@ -145,7 +145,7 @@ func workload(w *planner.Workload, plan *planner.WorkloadPlan, solved bool) *poo
 		Expected: expectation(plan.Expected),
 	}
 	for _, c := range plan.Conditions {
-		m.Conditions = append(m.Conditions, &poolwrightv1.Condition{Type: string(c.Type), Message: c.Message})
+		m.Conditions = append(m.Conditions, &poolwrightv1.Condition{Type: string(c.Type), Message: c.InWords()})
 	}
 	for j := range plan.Variants {
 		v := &plan.Variants[j]

@@ -58,7 +58,7 @@ func (s *Script) newConditions(d *planner.Decision) []string {
 		now[name] = map[planner.ConditionType]bool{}
 		for _, c := range d.Plans[i].Conditions {
 			if !now[name][c.Type] && !s.conditions[name][c.Type] {
-				news = append(news, fmt.Sprintf("%s %s: %s", name, c.Type, c.Message))
+				news = append(news, fmt.Sprintf("%s %s: %s", name, c.Type, c.InWords()))
 			}
 			now[name][c.Type] = true
 		}
@@ -92,7 +92,7 @@ func (s *Script) changes() []string {
 		if dropped >= 0 {
 			line += " dropped, " + s.last.Dropped[dropped].Reason
 		}
-		lines = append(lines, line+": "+c.Reason)
+		lines = append(lines, line+": "+c.InWords())
 	}
 	return lines
 }
@@ -123,7 +123,7 @@ func (s *Script) printState(i int) {
 			float64(p.TTFT.Mean), float64(p.TTFT.P95), float64(p.ITL.Mean), 100*p.BlockedShare)
 	}
 	for _, c := range plan.Conditions {
-		fmt.Fprintf(&s.out, "  %s: %s\n", c.Type, c.Message)
+		fmt.Fprintf(&s.out, "  %s: %s\n", c.Type, c.InWords())
 	}
 }
 
@@ -163,7 +163,7 @@ func (s *Script) printTrail(workload string) {
 			fmt.Fprintf(&s.out, " instead of %s", step.Before)
 		}
 		if step.Reason != "" {
-			fmt.Fprintf(&s.out, ": %s", step.Reason)
+			fmt.Fprintf(&s.out, ": %s", step.InWords())
 		}
 		fmt.Fprintln(&s.out)
 	}
