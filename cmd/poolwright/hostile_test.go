@@ -276,7 +276,7 @@ func pick[T any](a *attacker, all ...T) T { return all[a.random.IntN(len(all))] 
 func (a *attacker) bytes(most int) []byte {
 	all := make([]byte, 1+a.random.IntN(most))
 	for i := range all {
-		all[i] = byte(a.random.IntN(256))
+		all[i] = byte(a.random.Uint32()) //nolint:gosec // any of them
 	}
 	return all
 }
