@@ -36,13 +36,21 @@ type guard struct {
 	log    *slog.Logger
 	// unsaid limits how often it is said that it could not be found out.
 	unsaid *rate.Sometimes
+	// failed are how often each address has shown a token that nobody knows.
+	failed  rates
+	metrics *limitMetrics
 }
 
-func newGuard(a *access.Access, l *slog.Logger) *guard {
+// mostFailures is how often an address may show a token that nobody knows before the API server is
+// asked about no more of its tokens. Those that are known already count all the same: others may
+// call from the same address.
+func mostFailures() Limits { return Limits{Rate: 10, Burst: 50} }
+
+func newGuard(a *access.Access, l *slog.Logger, metrics *limitMetrics) *guard {
 	if l == nil {
 		l = slog.New(slog.DiscardHandler)
 	}
-	return &guard{access: a, log: l, unsaid: &rate.Sometimes{Interval: time.Minute}}
+	return &guard{access: a, log: l, unsaid: &rate.Sometimes{Interval: time.Minute}, metrics: metrics}
 }
 
 // caller is who calls, and where they may do what they ask for.
@@ -75,13 +83,25 @@ func (g *guard) asks() bool { return g.access != nil && g.access.Asked() }
 // leaves tells whether protection is left to others, such as a proxy on this machine.
 func (g *guard) leaves() bool { return g.access != nil && g.access.Insecure() }
 
-// user is who shows something. The error is a status.
-func (g *guard) user(ctx context.Context, shown access.Shown) (access.User, error) {
+// user is who shows something, from an address. The error is a status.
+func (g *guard) user(ctx context.Context, address string, shown access.Shown) (access.User, error) {
 	if !g.asks() {
 		return access.Anonymous(), nil
 	}
+	host, limits := hostOf(address), mostFailures()
+	shown.Review = func() error {
+		wait := g.failed.due(host, limits, time.Now())
+		if wait == 0 {
+			return nil
+		}
+		g.metrics.shed(shedRate)
+		return exhausted(wait, "more than %g tokens per second that nobody knows", limits.Rate)
+	}
 	u, err := g.access.Authenticate(ctx, shown)
 	if err != nil {
+		if shown.Token != "" && errors.Is(err, access.ErrUnauthenticated) {
+			g.failed.wait(host, limits, time.Now())
+		}
 		return u, g.refusal(ctx, err)
 	}
 	return u, nil
@@ -101,6 +121,9 @@ func (g *guard) admit(ctx context.Context, u access.User, q access.Question) (co
 
 // refusal is the status of an error of access. What an API server says is not for callers.
 func (g *guard) refusal(ctx context.Context, err error) error {
+	if _, ok := status.FromError(err); ok {
+		return err
+	}
 	switch {
 	case errors.Is(err, access.ErrUnauthenticated):
 		return status.Error(codes.Unauthenticated, err.Error())
@@ -200,7 +223,7 @@ func (g *guard) grpcUser(ctx context.Context) (access.User, error) {
 	if shown.Token, err = bearer(metadata.ValueFromIncomingContext(ctx, authorization)); err != nil {
 		return access.User{}, err
 	}
-	u, err := g.user(ctx, shown)
+	u, err := g.user(ctx, from.Addr.String(), shown)
 	if err == nil && u.Peer() {
 		return saidCaller(ctx)
 	}
@@ -324,7 +347,7 @@ func (g *guard) httpUser(r *http.Request) (access.User, error) {
 	if shown.Token, err = bearer(r.Header.Values("Authorization")); err != nil {
 		return access.User{}, err
 	}
-	return g.user(r.Context(), shown)
+	return g.user(r.Context(), r.RemoteAddr, shown)
 }
 
 // calls guards the calls that REST makes of services, by the method that a path stands for,
@@ -390,6 +413,9 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if err != nil {
 		http.Error(w, s.Message(), http.StatusInternalServerError)
 		return
+	}
+	if after := retryAfter(s.Err()); after != "" {
+		w.Header().Set("Retry-After", after)
 	}
 	if s.Code() == codes.Unauthenticated {
 		w.Header().Set("WWW-Authenticate", "Bearer")

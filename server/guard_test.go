@@ -368,6 +368,38 @@ func TestClientCertificateIsAnIdentity(t *testing.T) {
 	require.NotContains(t, text, "secret-project")
 }
 
+// Who guesses tokens cannot have the API server asked as often as it likes. Known ones count
+// all the same.
+func TestGuessesOfTokensAreLimited(t *testing.T) {
+	client, asked := fake.NewClientset(), 0
+	client.PrependReactor("create", "tokenreviews", func(action kubetesting.Action) (bool, kuberuntime.Object, error) {
+		asked++
+		return true, action.(kubetesting.CreateAction).GetObject(), nil // nobody's
+	})
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	require.NoError(t, os.WriteFile(tokens, []byte(adminToken+",admin\n"), 0o600))
+	a, err := access.New(access.Config{Authentication: &access.Authentication{TokenFile: tokens, TokenReview: &access.TokenReview{}}}, client)
+	require.NoError(t, err)
+	x := newCluster(controller.HistoryConfig{}, "a/chat")
+	x.ticks(t, "a/chat", 1)
+	r := startServer(t, server.Config{
+		Services: server.Services{Optimizer: server.NewOptimizer(planner.New(lp.Simplex())), Fleet: server.NewFleet(x)},
+		Registry: prometheus.NewRegistry(), Access: a,
+	})
+	get := func(token string) codes.Code {
+		_, err := poolwrightv1.NewFleetServiceClient(r.conn).GetFleet(as(t, token), &poolwrightv1.GetFleetRequest{})
+		return status.Code(err)
+	}
+	refused := map[codes.Code]int{}
+	for i := range 1000 {
+		refused[get(fmt.Sprint("guess ", i))]++
+	}
+	require.Len(t, refused, 2, "%v", refused)
+	require.Equal(t, asked, refused[codes.Unauthenticated])
+	require.Positive(t, refused[codes.ResourceExhausted])
+	require.Equal(t, codes.OK, get(adminToken))
+}
+
 // Nothing of a request is read before it is known who may ask.
 func TestRefusedRequestsAreNotRead(t *testing.T) {
 	g := startGuarded(t, server.Config{})

@@ -115,10 +115,7 @@ const innerNetwork = "bufconn"
 // rate refuses a call of somebody who asks too often: a user, or an address where nobody said
 // who they are.
 func (l *limiter) rate(ctx context.Context, address string) error {
-	asking, _, err := net.SplitHostPort(address)
-	if err != nil {
-		asking = address
-	}
+	asking := hostOf(address)
 	if c, _ := callerOf(ctx); c.user.Name != "" && c.user.Known() {
 		asking = "user " + c.user.Name
 	}
@@ -129,6 +126,15 @@ func (l *limiter) rate(ctx context.Context, address string) error {
 	}
 	l.metrics.shed(shedRate)
 	return exhausted(wait, "more than %g calls per second", limits.Rate)
+}
+
+// hostOf is an address without its port.
+func hostOf(address string) string {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	return host
 }
 
 // handler is the middleware of REST; refuse answers with an error. A request is read

@@ -15,7 +15,7 @@ func TestProfilesAreForThisMachine(t *testing.T) {
 	for _, insecure := range []bool{false, true} {
 		a, err := access.New(access.Config{Insecure: insecure}, nil)
 		require.NoError(t, err)
-		shown := newGuard(a, nil).profiles()
+		shown := newGuard(a, nil, nil).profiles()
 		for address, code := range map[string]int{
 			"127.0.0.1:40000": http.StatusOK, "[::1]:40000": http.StatusOK,
 			"10.1.2.3:40000": http.StatusForbidden, "[2001:db8::1]:40000": http.StatusForbidden, "": http.StatusForbidden,

@@ -40,6 +40,15 @@ func (r *rates) wait(caller string, limits Limits, now time.Time) time.Duration 
 	return delay
 }
 
+// due is how long a caller has to wait before it may ask again; 0 = it may ask now. It is not
+// taken to have asked.
+func (r *rates) due(caller string, limits Limits, now time.Time) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	missing := 1 - r.bucket(caller, limits).TokensAt(now)
+	return time.Duration(max(0, missing) / limits.Rate * float64(time.Second))
+}
+
 // bucket is that of a caller, a full one for a new caller.
 func (r *rates) bucket(caller string, limits Limits) *rate.Limiter {
 	if b, ok := r.recent[caller]; ok {

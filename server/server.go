@@ -99,8 +99,8 @@ func New(c Config) (*Server, error) {
 		return nil, fmt.Errorf("server: register metrics: %w", err)
 	}
 	calls, traced := newCalls(c.Log), traces{c.Traces}
-	limiter := newLimiter(limits, newLimitMetrics(registry))
-	guard := newGuard(c.Access, c.Log)
+	shed := newLimitMetrics(registry)
+	limiter, guard := newLimiter(limits, shed), newGuard(c.Access, c.Log, shed)
 	recovered := recovery.WithRecoveryHandler(func(p any) error { return bug(guard.log, p) })
 	s := &Server{health: health.NewServer(), ready: fine(c.Ready), inner: bufconn.Listen(innerBytes), limits: limits}
 	s.ending, s.endStreams = context.WithCancel(context.Background())

@@ -114,6 +114,9 @@ type Shown struct {
 	Certificates []*x509.Certificate
 	// Token is a bearer token; empty = none.
 	Token string
+	// Review is asked before the API server is, about a token that has not been answered for
+	// lately; it returns why the API server is not to be asked. nil = it always is.
+	Review func() error
 }
 
 // Authenticate returns who shows something: [Anonymous] who shows nothing. The error is
@@ -145,7 +148,7 @@ func (a *Access) Authenticate(ctx context.Context, shown Shown) (User, error) {
 		}
 	}
 	if c.TokenReview != nil {
-		u, err := a.cluster.user(ctx, c.TokenReview, shown.Token)
+		u, err := a.cluster.user(ctx, c.TokenReview, &shown)
 		if err != nil {
 			return User{}, err
 		}
@@ -255,20 +258,20 @@ func (a *Access) Peer() (*tls.Config, func() string) {
 		return nil, func() string { return "" }
 	}
 	return &tls.Config{
-		MinVersion: tls.VersionTLS12,
-		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			s := a.now.Load()
-			if s.config.TLS.RequireClientCertificate {
-				return s.files.certificate, nil
-			}
-			return &tls.Certificate{}, nil // the token says who asks
-		},
-		// The address of a process is in no certificate: what is checked is below.
-		InsecureSkipVerify: true, //nolint:gosec // VerifyConnection does
-		VerifyConnection: func(c tls.ConnectionState) error {
-			return a.now.Load().files.peers.verify(c.PeerCertificates, time.Now())
-		},
-	}, func() string {
-		return a.now.Load().files.peers.token(time.Now())
-	}
+			MinVersion: tls.VersionTLS12,
+			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+				s := a.now.Load()
+				if s.config.TLS.RequireClientCertificate {
+					return s.files.certificate, nil
+				}
+				return &tls.Certificate{}, nil // the token says who asks
+			},
+			// The address of a process is in no certificate: what is checked is below.
+			InsecureSkipVerify: true, //nolint:gosec // VerifyConnection does
+			VerifyConnection: func(c tls.ConnectionState) error {
+				return a.now.Load().files.peers.verify(c.PeerCertificates, time.Now())
+			},
+		}, func() string {
+			return a.now.Load().files.peers.token(time.Now())
+		}
 }

@@ -73,13 +73,19 @@ func remembered[T any](ctx context.Context, c *cluster, of *cache.LRUExpireCache
 	}
 }
 
-// user is whom a token belongs to; nil = nobody.
-func (c *cluster) user(ctx context.Context, r *TokenReview, token string) (*User, error) {
+// user is whom the token that is shown belongs to; nil = nobody.
+func (c *cluster) user(ctx context.Context, r *TokenReview, shown *Shown) (*User, error) {
+	token := shown.Token
 	key, err := digest("token", token, r.Audiences)
 	if err != nil {
 		return nil, err
 	}
 	return remembered(ctx, c, c.users, r.Cache, key, func(ctx context.Context) (*User, error) {
+		if shown.Review != nil {
+			if err := shown.Review(); err != nil {
+				return nil, err
+			}
+		}
 		answer, err := c.client.AuthenticationV1().TokenReviews().Create(ctx, &authenticationv1.TokenReview{
 			Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: r.Audiences},
 		}, metav1.CreateOptions{})
