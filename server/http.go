@@ -134,7 +134,7 @@ func (g *guard) recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			if p := recover(); p != nil {
-				http.Error(w, status.Convert(bug(g.log, p)).Message(), http.StatusInternalServerError)
+				http.Error(w, status.Convert(panicked(g.log, p)).Message(), http.StatusInternalServerError)
 			}
 		}()
 		next.ServeHTTP(w, r)

@@ -101,7 +101,7 @@ func New(c Config) (*Server, error) {
 	calls, traced := newCalls(c.Log), traces{c.Traces}
 	shed := newLimitMetrics(registry)
 	limiter, guard := newLimiter(limits, shed), newGuard(c.Access, c.Log, shed)
-	recovered := recovery.WithRecoveryHandler(func(p any) error { return bug(guard.log, p) })
+	recovered := recovery.WithRecoveryHandler(func(p any) error { return panicked(guard.log, p) })
 	s := &Server{health: health.NewServer(), ready: fine(c.Ready), inner: bufconn.Listen(innerBytes), limits: limits}
 	s.ending, s.endStreams = context.WithCancel(context.Background())
 	s.grpc = grpc.NewServer(append(slices.Concat(traced.server(), options(limits(), c.Access)),
@@ -169,8 +169,8 @@ func register(r registrar, services Services, h *health.Server) {
 	reflection.Register(r)
 }
 
-// bug is the status of a panic. The log says where it was.
-func bug(log *slog.Logger, p any) error {
+// panicked is the status of a panic. The log says where it was.
+func panicked(log *slog.Logger, p any) error {
 	log.Error("a bug ended a call", "panic", p, "stack", string(debug.Stack()))
 	return status.Errorf(codes.Internal, "a bug: %v", p)
 }
