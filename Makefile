@@ -192,7 +192,7 @@ fuzz: FUZZTIME := $(if $(filter file,$(origin FUZZTIME)),10m,$(FUZZTIME))
 fuzz:
 	tools/fuzz.sh all $(FUZZTIME)
 
-# With two quiet cores, about 5 minutes.
+# With two cores, about 8 minutes.
 HOSTILE ?= 1000000
 
 .PHONY: hostile

@@ -126,9 +126,9 @@ func (g *guard) refusal(ctx context.Context, err error) error {
 	}
 	switch {
 	case errors.Is(err, access.ErrUnauthenticated):
-		return status.Error(codes.Unauthenticated, err.Error())
+		return status.Error(codes.Unauthenticated, strings.ToValidUTF8(err.Error(), "?"))
 	case errors.Is(err, access.ErrDenied):
-		return status.Error(codes.PermissionDenied, err.Error())
+		return status.Error(codes.PermissionDenied, strings.ToValidUTF8(err.Error(), "?")) // of a path, say
 	case ctx.Err() != nil:
 		return status.FromContextError(ctx.Err()).Err()
 	}

@@ -228,6 +228,8 @@ func TestEveryPathIsGuarded(t *testing.T) {
 		response, text := g.ask(t, "", http.MethodGet, path, "")
 		require.NotEqual(t, http.StatusOK, response.StatusCode, "%s: %s", path, text)
 	}
+	refused, text := g.ask(t, nobodyToken, http.MethodGet, "/debug/pprof/%ff%00", "")
+	require.Equal(t, http.StatusForbidden, refused.StatusCode, text)
 	response, _ := g.ask(t, "", http.MethodPost, "/v1/fleet", "view=FULL", "Content-Type", "application/x-www-form-urlencoded", "X-HTTP-Method-Override", "GET")
 	require.NotEqual(t, http.StatusOK, response.StatusCode, "a form is no other method")
 }
