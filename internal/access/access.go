@@ -258,20 +258,20 @@ func (a *Access) Peer() (*tls.Config, func() string) {
 		return nil, func() string { return "" }
 	}
 	return &tls.Config{
-			MinVersion: tls.VersionTLS12,
-			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-				s := a.now.Load()
-				if s.config.TLS.RequireClientCertificate {
-					return s.files.certificate, nil
-				}
-				return &tls.Certificate{}, nil // the token says who asks
-			},
-			// The address of a process is in no certificate: what is checked is below.
-			InsecureSkipVerify: true, //nolint:gosec // VerifyConnection does
-			VerifyConnection: func(c tls.ConnectionState) error {
-				return a.now.Load().files.peers.verify(c.PeerCertificates, time.Now())
-			},
-		}, func() string {
-			return a.now.Load().files.peers.token(time.Now())
-		}
+		MinVersion: tls.VersionTLS12,
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			s := a.now.Load()
+			if s.config.TLS.RequireClientCertificate {
+				return s.files.certificate, nil
+			}
+			return &tls.Certificate{}, nil // the token says who asks
+		},
+		// The address of a process is in no certificate: what is checked is below.
+		InsecureSkipVerify: true, //nolint:gosec // VerifyConnection does
+		VerifyConnection: func(c tls.ConnectionState) error {
+			return a.now.Load().files.peers.verify(c.PeerCertificates, time.Now())
+		},
+	}, func() string {
+		return a.now.Load().files.peers.token(time.Now())
+	}
 }
