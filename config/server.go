@@ -86,9 +86,9 @@ func tracingOf(m *poolwrightv1.Tracing) *Tracing {
 	if m == nil {
 		return nil
 	}
-	t := &Tracing{Endpoint: m.GetEndpoint(), CAFile: m.GetCaFile(), Insecure: m.GetInsecure(), Sampling: m.GetSampling()}
-	if t.Sampling == 0 {
-		t.Sampling = 1
+	t := &Tracing{Endpoint: m.GetEndpoint(), CAFile: m.GetCaFile(), Insecure: m.GetInsecure(), Sampling: 1}
+	if m.Sampling != nil {
+		t.Sampling = m.GetSampling()
 	}
 	return t
 }

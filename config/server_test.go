@@ -94,6 +94,9 @@ authorization.rules[0].namespaces[0]: "*" is no namespace: leave all of them out
 			`authentication: there is no way by which anybody could be known
 authorization: there is nothing that would allow a call`,
 		},
+		"no part of the calls": {
+			"tracing: {endpoint: 'a:1', sampling: 0}", "tracing.sampling: must be greater than 0 and less than or equal to 1",
+		},
 		"nobody known": {
 			"authorization: {rules: [{users: [a], methods: ['*']}]}", "authorization: needs authentication",
 		},

@@ -21,6 +21,8 @@ const (
 	// probeTime is after how long of silence a client of gRPC is asked whether it is there,
 	// answerTime how long it may take to say so, and leastProbe how often it may ask itself.
 	probeTime, answerTime, leastProbe = time.Minute, 20 * time.Second, 10 * time.Second
+	// unusedTime is how long a client of gRPC may keep a connection without calls.
+	unusedTime = 15 * time.Minute
 	// writeTime is how long a client may take to read writeBytes of an answer.
 	writeTime, writeBytes = 30 * time.Second, 64 << 10
 	// mostHeaderBytes and mostStreams are for a request, and for a connection.

@@ -130,7 +130,7 @@ func New(c Config) (*Server, error) {
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    mostHeaderBytes,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: mostStreams},
-		ErrorLog:          log.New(complaints{}, "", 0),
+		ErrorLog:          log.New(complaints{guard.log}, "", 0),
 	}
 	if c.Access != nil {
 		s.http.TLSConfig = c.Access.TLS("h2", "http/1.1")
@@ -145,7 +145,7 @@ func options(l Limits, a *access.Access) []grpc.ServerOption {
 		grpc.MaxHeaderListSize(mostHeaderBytes),
 		grpc.MaxConcurrentStreams(mostStreams),
 		grpc.ConnectionTimeout(handshakeTime),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: probeTime, Timeout: answerTime}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: probeTime, Timeout: answerTime, MaxConnectionIdle: unusedTime}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: leastProbe, PermitWithoutStream: true}),
 	}
 	if a != nil && a.Encrypted() {
@@ -176,16 +176,17 @@ func panicked(log *slog.Logger, p any) error {
 }
 
 // complaints are those of the HTTP server. What strangers fail at is none.
-type complaints struct{}
+type complaints struct{ log *slog.Logger }
 
 // Write implements [io.Writer].
-func (complaints) Write(p []byte) (int, error) {
+func (c complaints) Write(p []byte) (int, error) {
 	for _, theirs := range []string{"TLS handshake error", "http2: server connection error"} {
 		if bytes.Contains(p, []byte(theirs)) {
 			return len(p), nil
 		}
 	}
-	return log.Writer().Write(p)
+	c.log.Error("the HTTP server complains", "error", string(bytes.TrimSpace(p)))
+	return len(p), nil
 }
 
 // Serve answers on both listeners until ctx ends, then lets calls in flight
