@@ -137,6 +137,10 @@ func hostOf(address string) string {
 	return host
 }
 
+// mostBytesOfOthers is the size of the largest request over REST of those that take no place:
+// pauses, and what is read of the loop.
+const mostBytesOfOthers = 64 << 10
+
 // handler is the middleware of REST; refuse answers with an error. A request is read
 // before it takes its turn and its answer is written after it: a slow client takes no
 // processor from anybody.
@@ -147,7 +151,11 @@ func (l *limiter) handler(next http.Handler, refuse func(http.ResponseWriter, *h
 			return
 		}
 		limits := l.limits()
-		r.Body = http.MaxBytesReader(w, r.Body, int64(limits.MaxRequestBytes))
+		most := limits.MaxRequestBytes
+		if !l.computing[r.URL.Path] && !streams(r.URL.Path) {
+			most = min(most, mostBytesOfOthers)
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, int64(most))
 		if streams(r.URL.Path) {
 			next.ServeHTTP(w, r)
 			return

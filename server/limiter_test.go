@@ -287,6 +287,15 @@ func TestLimitOfSize(t *testing.T) {
 	assert.Equal(t, http.StatusRequestEntityTooLarge, code)
 }
 
+// What takes no place is small.
+func TestRequestsThatTakeNoPlaceAreSmall(t *testing.T) {
+	l := startLimited(t, server.Limits{})
+	for size, want := range map[int]int{60_000: http.StatusBadRequest, 70_000: http.StatusRequestEntityTooLarge} {
+		code, text := l.do(t, http.MethodPost, "/v1/workloads/a:pause", "", `{"reason":"`+strings.Repeat("x", size)+`"}`)
+		assert.Equal(t, want, code, text)
+	}
+}
+
 // Who does not send its request has a place for as long as a call may take.
 func TestPlacesOfRequestsThatDoNotCome(t *testing.T) {
 	l := startLimited(t, server.Limits{Concurrency: 1, Queue: 1, Deadline: 100 * time.Millisecond})
