@@ -22,7 +22,11 @@ func (b tab) work(name string, load func()) {
 	require.NoError(b.t, err)
 	before, began := b.worked(), time.Now()
 	load()
-	worked := b.worked() - before
+	worked := b.worked()
+	// A page that is loaded again may get another process, which counts anew.
+	if worked >= before {
+		worked -= before
+	}
 	b.t.Logf("%s: %d ms of work in %d ms", name, worked.Milliseconds(), time.Since(began).Milliseconds())
 	assert.Positive(b.t, worked, name)
 	assert.Less(b.t, worked, mostLoad, name)
