@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"sync"
 )
 
 // network is a part of the loopback interface that no other control plane of this
@@ -16,6 +17,9 @@ type network struct {
 	pods, host string
 	// claim keeps others from taking the same network.
 	claim net.Listener
+
+	mu    sync.Mutex
+	given map[string]bool // addresses
 }
 
 const (
@@ -32,14 +36,15 @@ func claimNetwork() (*network, error) {
 		host := fmt.Sprintf("127.%d.255.254", firstNetwork+n)
 		claim, err := net.Listen("tcp", fmt.Sprintf("%s:%d", host, claimPort)) //nolint:noctx // takes no time
 		if err == nil {
-			return &network{pods: fmt.Sprintf("127.%d.0.0/16", firstNetwork+n), host: host, claim: claim}, nil
+			return &network{pods: fmt.Sprintf("127.%d.0.0/16", firstNetwork+n), host: host, claim: claim, given: map[string]bool{}}, nil
 		}
 		failures = append(failures, err)
 	}
 	return nil, fmt.Errorf("controlplane: all networks are taken: %w", errors.Join(failures...))
 }
 
-// addresses are free ones of the network's host.
+// addresses are free ones of the network's host, each given once: who asked for it may not
+// listen yet.
 func (n *network) addresses(count int) ([]string, error) {
 	var all []string
 	var listeners []net.Listener // open until the end, so that all differ
@@ -48,13 +53,18 @@ func (n *network) addresses(count int) ([]string, error) {
 			_ = l.Close()
 		}
 	}()
-	for range count {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for len(all) < count {
 		l, err := net.Listen("tcp", n.host+":0") //nolint:noctx // takes no time
 		if err != nil {
 			return nil, fmt.Errorf("controlplane: %w", err)
 		}
 		listeners = append(listeners, l)
-		all = append(all, l.Addr().String())
+		if address := l.Addr().String(); !n.given[address] {
+			n.given[address] = true
+			all = append(all, address)
+		}
 	}
 	return all, nil
 }
