@@ -7,7 +7,7 @@ SHELL := bash
 
 MODULES := . benchmarks test/controlplane test/keda test/web tools tools/lint tools/load tools/packaging
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
-FUZZTIME ?= 30s
+FUZZTIME ?= 10s
 
 # The same tree gives the same binary, wherever it is built.
 BUILDFLAGS := -trimpath -buildvcs=false \
@@ -183,7 +183,7 @@ first-run: build $(TOOLS)/.done ## check what the README promises of the first r
 	tools/first-run.sh bin/poolwright
 
 .PHONY: test-fuzz
-test-fuzz: ## fuzz each parser for FUZZTIME (30s)
+test-fuzz: ## fuzz each parser for FUZZTIME (10s)
 	tools/fuzz.sh parsers $(FUZZTIME)
 
 .PHONY: fuzz
