@@ -257,7 +257,7 @@ func (a *Access) Peer() (*tls.Config, func() string) {
 	if !a.Encrypted() {
 		return nil, func() string { return "" }
 	}
-	return &tls.Config{
+	config := &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 			s := a.now.Load()
@@ -271,7 +271,6 @@ func (a *Access) Peer() (*tls.Config, func() string) {
 		VerifyConnection: func(c tls.ConnectionState) error {
 			return a.now.Load().files.peers.verify(c.PeerCertificates, time.Now())
 		},
-	}, func() string {
-		return a.now.Load().files.peers.token(time.Now())
 	}
+	return config, func() string { return a.now.Load().files.peers.token(time.Now()) }
 }

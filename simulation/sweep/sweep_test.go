@@ -160,7 +160,8 @@ func TestMistakesAreNamedByPath(t *testing.T) {
 		"duration=1m..2m,60s":               "duration: 60s is 1m0s, which is given already",
 		"duration=10":                       "10: expected a duration",
 		"routing.strategy=FASTEST":          "FASTEST: ",
-		"workloads.a/chat.load.arrivalRate=\"3\"": "expected",
+
+		`workloads.a/chat.load.arrivalRate="3"`: "expected",
 	} {
 		_, err := sweep.New(simulation(t), dimensions(t, text))
 		if assert.Error(t, err, text) {
