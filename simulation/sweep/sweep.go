@@ -54,10 +54,11 @@ func New(s *poolwrightv1.Simulation, dimensions []Dimension) (*Sweep, error) {
 				fail(fmt.Errorf("%s: %w", v, err))
 				continue
 			}
-			if other, ok := seen[p.text()]; ok {
+			text := p.text()
+			if other, ok := seen[text]; ok {
 				fail(fmt.Errorf("%s is %s, which is given already", v, other))
 			}
-			seen[p.text()] = v
+			seen[text] = v
 		}
 	}
 	if err := errors.Join(mistakes...); err != nil {

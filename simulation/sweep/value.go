@@ -25,8 +25,7 @@ func (p place) set(value string) error {
 		return withoutPlace(err)
 	}
 	if p.field.IsMap() {
-		key := protoreflect.ValueOfString(p.key).MapKey()
-		p.message.Mutable(p.field).Map().Set(key, read.Get(p.field).Map().Get(key))
+		p.message.Mutable(p.field).Map().Set(p.mapKey(), read.Get(p.field).Map().Get(p.mapKey()))
 		return nil
 	}
 	p.message.Set(p.field, read.Get(p.field))
@@ -37,13 +36,16 @@ func (p place) set(value string) error {
 func (p place) text() string {
 	v := p.message.Get(p.field)
 	if p.field.IsMap() {
-		v = v.Map().Get(protoreflect.ValueOfString(p.key).MapKey())
+		v = v.Map().Get(p.mapKey())
 	}
 	if p.kind() == protoreflect.MessageKind {
 		return prototext.MarshalOptions{}.Format(v.Message().Interface())
 	}
 	return v.String()
 }
+
+// mapKey is the key of a map.
+func (p place) mapKey() protoreflect.MapKey { return protoreflect.ValueOfString(p.key).MapKey() }
 
 func (p place) kind() protoreflect.Kind {
 	if p.field.IsMap() {
