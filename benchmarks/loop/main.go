@@ -58,17 +58,7 @@ func run(ctx context.Context, o options, measure func(context.Context, int) (*sc
 		}
 		all = append(all, f)
 	}
-	r := newReport(all)
-	if _, err := io.WriteString(w, r.Text()); err != nil {
-		return err
-	}
-	if err := o.Leave(r, began); err != nil {
-		return err
-	}
-	if r.Missed() {
-		return command.ErrMissed
-	}
-	return nil
+	return o.Show(w, newReport(all), began)
 }
 
 // prepare builds what the test runs.

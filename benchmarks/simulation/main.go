@@ -68,15 +68,5 @@ func run(ctx context.Context, o options, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r := newReport(all)
-	if _, err := io.WriteString(w, r.Text()); err != nil {
-		return err
-	}
-	if err := o.Leave(r, began); err != nil {
-		return err
-	}
-	if r.Missed() {
-		return command.ErrMissed
-	}
-	return nil
+	return o.Show(w, newReport(all), began)
 }

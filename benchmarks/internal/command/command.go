@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -83,6 +84,21 @@ func (p *Places) Leave(r *report.Report, began time.Time) error {
 		Date: began.UTC(), Took: time.Since(began), Machine: machine.Describe(), Revision: machine.Revision(), Arguments: p.arguments(),
 	}
 	return report.Write(p.Report, r)
+}
+
+// Show writes the report of a program that began at a time as text, and as [Places.Leave]
+// does. It returns [ErrMissed] where the report misses a target.
+func (p *Places) Show(w io.Writer, r *report.Report, began time.Time) error {
+	if _, err := io.WriteString(w, r.Text()); err != nil {
+		return err
+	}
+	if err := p.Leave(r, began); err != nil {
+		return err
+	}
+	if r.Missed() {
+		return ErrMissed
+	}
+	return nil
 }
 
 // arguments are those of the command line that are no places.
