@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/poolwright/poolwright/internal/protodoc"
+	"github.com/poolwright/poolwright/internal/protodoc/protodoctest"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
 
@@ -37,13 +38,5 @@ func documented(t *testing.T, page string, file protoreflect.FileDescriptor) {
 			}
 			return "#" + strings.ToLower(string(m.Name()))
 		})
-	text, err := os.ReadFile(page) //nolint:gosec // a page of ours
-	require.NoError(t, err)
-	before, after, found := strings.Cut(string(text), heading)
-	require.True(t, found, "%s has no section for the reference", page)
-	if *write {
-		require.NoError(t, os.WriteFile(page, []byte(before+heading+reference), 0o600)) //nolint:gosec // a page of ours
-		return
-	}
-	require.Equal(t, reference, after, "renew it with: go test ./config -run Documented -write")
+	protodoctest.End(t, page, heading, reference, *write)
 }

@@ -45,6 +45,7 @@ var layers = []layer{
 	{folder: "internal/handbook"},
 	{folder: "internal/plot"},
 	{folder: "internal/protodoc"},
+	{folder: "internal/protodoc/protodoctest"},
 	{folder: "internal/instance", may: []string{"optimizer"}},
 	{folder: "internal/message", may: slices.Concat(pure, []string{"internal/document", "proto/poolwright/v1", "simulation", "simulation/autoscaler", "simulation/study", "simulation/trace"})},
 

@@ -16,6 +16,7 @@ import (
 	"github.com/poolwright/poolwright/internal/document"
 	"github.com/poolwright/poolwright/internal/message"
 	"github.com/poolwright/poolwright/internal/protodoc"
+	"github.com/poolwright/poolwright/internal/protodoc/protodoctest"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
 
@@ -35,13 +36,7 @@ func TestDocumentedTraffic(t *testing.T) {
 	require.NoError(t, err)
 	reference := protodoc.Read(string(schema)).Reference(poolwrightv1.File_poolwright_v1_traffic_proto.Messages(),
 		func(m protoreflect.MessageDescriptor) string { return "#" + strings.ToLower(string(m.Name())) })
-	before, after, found := strings.Cut(trafficPage(t), heading)
-	require.True(t, found)
-	if *write {
-		require.NoError(t, os.WriteFile("../../docs/traffic.md", []byte(before+heading+reference), 0o600))
-		return
-	}
-	require.Equal(t, reference, after, "renew it with: go test ./internal/message -run DocumentedTraffic -write")
+	protodoctest.End(t, "../../docs/traffic.md", heading, reference, *write)
 }
 
 // The example on the page is right, and has every field.

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/poolwright/poolwright/internal/protodoc"
+	"github.com/poolwright/poolwright/internal/protodoc/protodoctest"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
 
@@ -59,13 +60,5 @@ func TestDocumentedAPI(t *testing.T) {
 		}
 	}
 	reference := strings.TrimSuffix(services.String()+messages.String(), "\n")
-	text, err := os.ReadFile(page)
-	require.NoError(t, err)
-	before, after, found := strings.Cut(string(text), heading)
-	require.True(t, found, "%s has no section for the reference", page)
-	if *write {
-		require.NoError(t, os.WriteFile(page, []byte(before+heading+reference), 0o600)) //nolint:gosec // a page of ours
-		return
-	}
-	require.True(t, reference == after, "renew it with: make docs") //nolint:testifylint // a difference fills pages
+	protodoctest.End(t, page, heading, reference, *write)
 }
