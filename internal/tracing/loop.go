@@ -10,7 +10,6 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/poolwright/poolwright/controller"
-	"github.com/poolwright/poolwright/planner"
 )
 
 // Names of spans: a cycle and its parts.
@@ -43,13 +42,31 @@ func NewLoop(p trace.TracerProvider) *Loop {
 
 // Traced is a controller's configuration in which what it waits for is traced.
 func (l *Loop) Traced(c controller.Config) controller.Config {
-	c.Catalog = tracedCatalog{c.Catalog, l}
-	c.Observer = tracedObserver{c.Observer, l}
-	c.Actuator = tracedActuator{c.Actuator, l}
-	if c.Ledger != nil {
-		c.Ledger = tracedLedger{c.Ledger, l}
+	return c.Around(func(ctx context.Context, p controller.Part) (context.Context, func(error)) {
+		if p == controller.PartCheckpoint { // it comes between observing and solving
+			l.solving = time.Time{}
+		}
+		ctx, end := l.part(ctx, nameOf(p))
+		return ctx, func(err error) {
+			end(err)
+			if p == controller.PartObserve || p == controller.PartCheckpoint {
+				l.solving = time.Now()
+			}
+		}
+	})
+}
+
+func nameOf(p controller.Part) string {
+	switch p {
+	case controller.PartRead:
+		return read
+	case controller.PartObserve:
+		return observe
+	case controller.PartApply:
+		return write
+	default:
+		return record
 	}
-	return c
 }
 
 // Begin begins a cycle, in whose context its parts are traced.
@@ -108,82 +125,4 @@ func (l *Loop) solved() {
 	_, span := l.tracer.Start(trace.ContextWithSpan(context.Background(), l.current), solve, trace.WithTimestamp(l.solving))
 	span.End()
 	l.solving = time.Time{}
-}
-
-type tracedCatalog struct {
-	controller.Catalog
-	loop *Loop
-}
-
-// Fleet implements [controller.Catalog].
-func (t tracedCatalog) Fleet(ctx context.Context) (planner.Fleet, []planner.Pause, error) {
-	ctx, end := t.loop.part(ctx, read)
-	fleet, pauses, err := t.Catalog.Fleet(ctx)
-	end(err)
-	return fleet, pauses, err
-}
-
-type tracedObserver struct {
-	controller.Observer
-	loop *Loop
-}
-
-// Observe implements [controller.Observer].
-func (t tracedObserver) Observe(ctx context.Context, f planner.Fleet) ([]planner.Observation, error) {
-	ctx, end := t.loop.part(ctx, observe)
-	observations, err := t.Observer.Observe(ctx, f)
-	end(err)
-	t.loop.solving = time.Now()
-	return observations, err
-}
-
-type tracedActuator struct {
-	controller.Actuator
-	loop *Loop
-}
-
-// Apply implements [controller.Actuator].
-func (t tracedActuator) Apply(ctx context.Context, changes []planner.Change) []error {
-	ctx, end := t.loop.part(ctx, write)
-	errs := t.Actuator.Apply(ctx, changes)
-	var first error
-	for _, err := range errs {
-		if err != nil {
-			first = err
-			break
-		}
-	}
-	end(first)
-	return errs
-}
-
-type tracedLedger struct {
-	controller.Ledger
-	loop *Loop
-}
-
-// Checkpoint implements [controller.Ledger]. It comes between observing and solving.
-func (t tracedLedger) Checkpoint(m planner.Memory) (planner.Memory, error) {
-	t.loop.solving = time.Time{}
-	_, end := t.loop.part(context.Background(), record)
-	m, err := t.Ledger.Checkpoint(m)
-	end(err)
-	t.loop.solving = time.Now()
-	return m, err
-}
-
-// Intend implements [controller.Ledger].
-func (t tracedLedger) Intend(sequence uint64, changes []planner.Change) error {
-	_, end := t.loop.part(context.Background(), record)
-	err := t.Ledger.Intend(sequence, changes)
-	end(err)
-	return err
-}
-
-// Append implements [controller.Ledger].
-func (t tracedLedger) Append(e controller.Entry) error {
-	_, end := t.loop.part(context.Background(), record)
-	err := t.Ledger.Append(e)
-	end(err)
-	return err
 }
