@@ -88,13 +88,16 @@ func TestMistakesInTokens(t *testing.T) {
 	const secret = "secret-secret-secret"
 	file := write(t, t.TempDir(), "tokens", strings.Join([]string{
 		secret + ",anna", "short,bert", secret + "2", secret + ",carl", secret + "3,system:anonymous", secret + "4,",
+		secret + "5,system:admin", secret + "6,carl,team-a, system:masters", secret + "7,carl,my-system:masters",
 	}, "\n"))
 	_, err := access.New(access.Config{Authentication: &access.Authentication{TokenFile: file}}, nil)
 	require.EqualError(t, err, "access: authentication.tokenFile: "+file+`: line 2: a token of less than 16 characters
 line 3: no user: a line is token,user[,group]…
 line 4: the token of line 1
-line 5: system:anonymous shows no token
-line 6: no user: a line is token,user[,group]…`)
+line 5: a name that begins with system:, which Kubernetes alone gives
+line 6: no user: a line is token,user[,group]…
+line 7: a name that begins with system:, which Kubernetes alone gives
+line 8: a name that begins with system:, which Kubernetes alone gives`)
 }
 
 func TestRules(t *testing.T) {
@@ -402,8 +405,8 @@ func TestClientCertificates(t *testing.T) {
 		require.Error(t, serverError, name)
 		require.Error(t, clientError, name)
 	}
-	for _, name := range []string{"", "system:anonymous"} {
-		shown, serverError, clientError = handshake(t, a.TLS(), shows(clients.Client(t, hour, name)))
+	for _, names := range [][]string{{""}, {"system:anonymous"}, {"system:admin", "team-a"}, {"anna", "team-a", "system:masters"}} {
+		shown, serverError, clientError = handshake(t, a.TLS(), shows(clients.Client(t, hour, names[0], names[1:]...)))
 		require.NoError(t, errors.Join(serverError, clientError))
 		_, err = a.Authenticate(t.Context(), access.Shown{Certificates: shown})
 		require.ErrorIs(t, err, access.ErrUnauthenticated)

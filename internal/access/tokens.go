@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -36,8 +37,8 @@ func readTokens(text []byte) (tokens, error) {
 			errs = append(errs, fmt.Errorf("line %d: a token of less than %d characters", number, leastToken))
 		case len(fields) < 2 || fields[1] == "":
 			errs = append(errs, fmt.Errorf("line %d: no user: a line is token,user[,group]…", number))
-		case fields[1] == anonymousUser:
-			errs = append(errs, fmt.Errorf("line %d: %s shows no token", number, anonymousUser))
+		case slices.ContainsFunc(fields[1:], reserved):
+			errs = append(errs, fmt.Errorf("line %d: a name that begins with system:, which Kubernetes alone gives", number))
 		case first[key] > 0:
 			errs = append(errs, fmt.Errorf("line %d: the token of line %d", number, first[key]))
 		default:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // User is who asks.
@@ -28,6 +29,10 @@ const (
 	authenticatedGroup = "system:authenticated"
 )
 
+// reserved tells whether a name is one that Kubernetes gives, and that its API server believes: only
+// it says who has them.
+func reserved(name string) bool { return strings.HasPrefix(name, "system:") }
+
 // Anonymous is who shows nothing.
 func Anonymous() User { return User{Name: anonymousUser, Groups: []string{unauthenticated}} }
 
@@ -50,11 +55,15 @@ var (
 	ErrDenied          = errors.New("not allowed")
 )
 
-// userOf is the one that a verified certificate was made out to.
+// userOf is the one that a verified certificate was made out to. Its authority is not taken to be
+// that of a cluster, which alone would vouch for names of Kubernetes.
 func userOf(c *x509.Certificate) (User, error) {
-	name := c.Subject.CommonName
-	if name == "" || name == anonymousUser {
-		return User{}, fmt.Errorf("%w: the certificate names no user: its common name is %q", ErrUnauthenticated, name)
+	name, groups := c.Subject.CommonName, c.Subject.Organization
+	if name == "" {
+		return User{}, fmt.Errorf("%w: the certificate names no user: it has no common name", ErrUnauthenticated)
 	}
-	return known(name, c.Subject.Organization...), nil
+	if reserved(name) || slices.ContainsFunc(groups, reserved) {
+		return User{}, fmt.Errorf("%w: the certificate has a name that begins with system:, which Kubernetes alone gives", ErrUnauthenticated)
+	}
+	return known(name, groups...), nil
 }
