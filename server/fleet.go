@@ -59,11 +59,11 @@ func (f *Fleet) GetFleet(ctx context.Context, m *poolwrightv1.GetFleetRequest) (
 	}
 	answer := &poolwrightv1.GetFleetResponse{Fleet: message.OfFleet(&fleet), Decision: decision}
 	for _, p := range f.loop.At(newest.Snapshot.Now) {
-		if seen.may(p.Workload) == nil {
+		if seen.has(namespaceOf(p.Workload)) {
 			answer.Pauses = append(answer.Pauses, message.Pause(p))
 		}
 	}
-	return answer, nil
+	return answer, seen.err
 }
 
 // newest returns the last entry, and its fleet as far as it is seen; UNAVAILABLE before the first

@@ -36,21 +36,15 @@ type guard struct {
 	log    *slog.Logger
 	// unsaid limits how often it is said that it could not be found out.
 	unsaid *rate.Sometimes
-	// failed are how often each address has shown a token that nobody knows.
-	failed  rates
-	metrics *limitMetrics
+	// attempts are of addresses with tokens that nobody knows, and of users without rights.
+	attempts attempts
 }
-
-// mostFailures is how often an address may show a token that nobody knows before the API server is
-// asked about no more of its tokens. Those that are known already count all the same: others may
-// call from the same address.
-func mostFailures() Limits { return Limits{Rate: 10, Burst: 50} }
 
 func newGuard(a *access.Access, l *slog.Logger, metrics *limitMetrics) *guard {
 	if l == nil {
 		l = slog.New(slog.DiscardHandler)
 	}
-	return &guard{access: a, log: l, unsaid: &rate.Sometimes{Interval: time.Minute}, metrics: metrics}
+	return &guard{access: a, log: l, unsaid: &rate.Sometimes{Interval: time.Minute}, attempts: attempts{metrics: metrics}}
 }
 
 // caller is who calls, and where they may do what they ask for.
@@ -88,19 +82,12 @@ func (g *guard) user(ctx context.Context, address string, shown access.Shown) (a
 	if !g.asks() {
 		return access.Anonymous(), nil
 	}
-	host, limits := hostOf(address), mostFailures()
-	shown.Review = func() error {
-		wait := g.failed.due(host, limits, time.Now())
-		if wait == 0 {
-			return nil
-		}
-		g.metrics.shed(shedRate)
-		return exhausted(wait, "more than %g tokens per second that nobody knows", limits.Rate)
-	}
+	host := hostOf(address)
+	shown.Attempt = g.attempts.limit(host, "tokens that nobody knows")
 	u, err := g.access.Authenticate(ctx, shown)
 	if err != nil {
 		if shown.Token != "" && errors.Is(err, access.ErrUnauthenticated) {
-			g.failed.wait(host, limits, time.Now())
+			g.attempts.fail(host)
 		}
 		return u, g.refusal(ctx, err)
 	}
@@ -309,7 +296,7 @@ func (g *guard) handler(mux *http.ServeMux, open ...string) http.Handler {
 		if err == nil {
 			ctx = context.WithValue(ctx, userKey{}, u)
 			if !strings.HasPrefix(pattern, "/v1/") {
-				ctx, err = g.admit(ctx, u, access.Question{Path: path.Clean("/" + r.URL.Path), Verb: strings.ToLower(r.Method)})
+				ctx, err = g.admit(ctx, u, access.Question{Path: pathOf(r), Verb: strings.ToLower(r.Method)})
 			}
 		}
 		if err != nil {
@@ -318,6 +305,16 @@ func (g *guard) handler(mux *http.ServeMux, open ...string) http.Handler {
 		}
 		mux.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// pathOf is the path that is asked for. What there is not is none, so that nobody has the API server
+// asked about one after the other.
+func pathOf(r *http.Request) string {
+	p := path.Clean("/" + r.URL.Path)
+	if below, ok := strings.CutPrefix(p, profilePath+"/"); ok && !isProfile(below) {
+		return profilePath
+	}
+	return p
 }
 
 // local tells whether a request was meant for this server. Where nobody is asked who they are, a

@@ -370,8 +370,8 @@ func TestClientCertificateIsAnIdentity(t *testing.T) {
 	require.NotContains(t, text, "secret-project")
 }
 
-// Who guesses tokens cannot have the API server asked as often as it likes. Known ones count
-// all the same.
+// Who guesses tokens can neither try nor have the API server asked as often as it likes. Those that
+// have counted lately count all the same.
 func TestGuessesOfTokensAreLimited(t *testing.T) {
 	client, asked := fake.NewClientset(), 0
 	client.PrependReactor("create", "tokenreviews", func(action kubetesting.Action) (bool, kuberuntime.Object, error) {
@@ -379,7 +379,7 @@ func TestGuessesOfTokensAreLimited(t *testing.T) {
 		return true, action.(kubetesting.CreateAction).GetObject(), nil // nobody's
 	})
 	tokens := filepath.Join(t.TempDir(), "tokens")
-	require.NoError(t, os.WriteFile(tokens, []byte(adminToken+",admin\n"), 0o600))
+	require.NoError(t, os.WriteFile(tokens, []byte(adminToken+",admin\n"+plannerToken+",planner\n"), 0o600))
 	a, err := access.New(access.Config{Authentication: &access.Authentication{TokenFile: tokens, TokenReview: &access.TokenReview{}}}, client)
 	require.NoError(t, err)
 	x := newCluster(controller.HistoryConfig{}, "a/chat")
@@ -392,6 +392,7 @@ func TestGuessesOfTokensAreLimited(t *testing.T) {
 		_, err := poolwrightv1.NewFleetServiceClient(r.conn).GetFleet(as(t, token), &poolwrightv1.GetFleetRequest{})
 		return status.Code(err)
 	}
+	require.Equal(t, codes.OK, get(adminToken))
 	refused := map[codes.Code]int{}
 	for i := range 1000 {
 		refused[get(fmt.Sprint("guess ", i))]++
@@ -400,6 +401,67 @@ func TestGuessesOfTokensAreLimited(t *testing.T) {
 	require.Equal(t, asked, refused[codes.Unauthenticated])
 	require.Positive(t, refused[codes.ResourceExhausted])
 	require.Equal(t, codes.OK, get(adminToken))
+	require.Eventually(t, func() bool {
+		for range 10 {
+			get("another guess")
+		}
+		return get(plannerToken) == codes.ResourceExhausted
+	}, 30*time.Second, time.Millisecond, "a guess that is right is one too many")
+}
+
+// Who names namespaces that it has made up cannot have the API server asked about each. What it has a
+// right to it may ask for all the same.
+func TestNamesOfNamespacesAreLimited(t *testing.T) {
+	client, asked, paths := fake.NewClientset(), 0, map[string]bool{}
+	client.PrependReactor("create", "subjectaccessreviews", func(action kubetesting.Action) (bool, kuberuntime.Object, error) {
+		review := action.(kubetesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview).DeepCopy()
+		switch r := review.Spec.ResourceAttributes; {
+		case r == nil:
+			paths[review.Spec.NonResourceAttributes.Path] = true
+		case strings.HasPrefix(r.Namespace, "made-up"):
+			asked++
+		default:
+			review.Status.Allowed = r.Namespace == "a"
+		}
+		return true, review, nil
+	})
+	a, err := access.New(access.Config{
+		Authentication: &access.Authentication{TokenReview: &access.TokenReview{}},
+		Authorization:  &access.Authorization{SubjectAccessReview: &access.SubjectAccessReview{}},
+	}, client)
+	require.NoError(t, err)
+	x := newCluster(controller.HistoryConfig{}, "a/chat", "b/chat")
+	x.ticks(t, "a/chat", 3)
+	r := startServer(t, server.Config{
+		Services: server.Services{
+			Optimizer: server.NewOptimizer(planner.New(lp.Simplex())), Fleet: server.NewFleet(x),
+			Scaler: server.NewScaler(server.ScalerConfig{Decisions: x, TTL: -1}),
+		},
+		Registry: prometheus.NewRegistry(), Access: a,
+	})
+	spec := func(namespace string) codes.Code {
+		_, err := externalscaler.NewExternalScalerClient(r.conn).GetMetricSpec(t.Context(), &externalscaler.ScaledObjectRef{
+			Namespace: namespace, ScalerMetadata: map[string]string{"workload": "chat"},
+		})
+		return status.Code(err)
+	}
+	require.Equal(t, codes.OK, spec("a"))
+	refused := map[codes.Code]int{}
+	for i := range 1000 {
+		refused[spec(fmt.Sprint("made-up-", i))]++
+	}
+	require.Len(t, refused, 2, "%v", refused)
+	require.Equal(t, asked, refused[codes.Unauthenticated])
+	require.Less(t, asked, 900)
+	require.Equal(t, codes.OK, spec("a"))
+	code, text := r.do(t, http.MethodGet, "/v1/fleet", "", "")
+	require.Equal(t, http.StatusOK, code, "namespaces of the fleet are few: %s", text)
+
+	for _, profile := range []string{"made-up", "made-up/too", "heap"} {
+		code, _ := r.do(t, http.MethodGet, "/debug/pprof/"+profile, "", "")
+		require.Equal(t, http.StatusUnauthorized, code)
+	}
+	require.Equal(t, map[string]bool{"/debug/pprof": true, "/debug/pprof/heap": true}, paths)
 }
 
 // Nothing of a request is read before it is known who may ask.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -117,7 +118,7 @@ const innerNetwork = "bufconn"
 func (l *limiter) rate(ctx context.Context, address string) error {
 	asking := hostOf(address)
 	if c, _ := callerOf(ctx); c.user.Name != "" && c.user.Known() {
-		asking = "user " + c.user.Name
+		asking = asUser(c.user)
 	}
 	limits := l.limits()
 	wait := l.rates.wait(asking, limits, time.Now())
@@ -128,11 +129,16 @@ func (l *limiter) rate(ctx context.Context, address string) error {
 	return exhausted(wait, "more than %g calls per second", limits.Rate)
 }
 
-// hostOf is an address without its port.
+// hostOf is an address without its port; of version 6 the network, all of which a host may have.
 func hostOf(address string) string {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return address
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.Is6() && !ip.Is4In6() {
+		if network, err := ip.Prefix(64); err == nil {
+			return network.String()
+		}
 	}
 	return host
 }

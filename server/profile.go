@@ -4,10 +4,20 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof" // what it registers by itself is not served
+	runtimepprof "runtime/pprof"
+	"slices"
 )
 
-// profilePattern is where profiles of the process are.
-const profilePattern = "GET /debug/pprof/"
+// profilePath is where profiles of the process are.
+const (
+	profilePath    = "/debug/pprof"
+	profilePattern = "GET " + profilePath + "/"
+)
+
+// isProfile tells whether there is a profile of a name.
+func isProfile(name string) bool {
+	return runtimepprof.Lookup(name) != nil || slices.Contains([]string{"cmdline", "profile", "symbol", "trace"}, name)
+}
 
 // profiles shows profiles to callers that are known, once they were found to be allowed, and
 // to those on the same machine, unless that may be a proxy which others come by.

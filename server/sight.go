@@ -33,14 +33,16 @@ func sightOf(ctx context.Context) *sight {
 
 // has tells whether a namespace is seen. Where that cannot be found out it is not, err is set,
 // and nothing else is asked.
-func (s *sight) has(namespace string) bool {
+func (s *sight) has(namespace string) bool { return s.find(namespace, nil) }
+
+func (s *sight) find(namespace string, attempt func() error) bool {
 	if s.err != nil {
 		return false
 	}
 	seen, ok := s.known[namespace]
 	if !ok {
 		var err error
-		if seen, err = s.scope.Has(s.ctx, namespace); err != nil {
+		if seen, err = s.scope.Has(s.ctx, namespace, attempt); err != nil {
 			s.err = s.guard.refusal(s.ctx, err)
 		}
 		s.known[namespace] = seen
@@ -65,13 +67,19 @@ func namespaceOf(workload string) string {
 	return namespace
 }
 
-// mayIn is PERMISSION_DENIED for a namespace that is not seen.
+// mayIn is PERMISSION_DENIED for a namespace that is not seen. It may be one that the caller has
+// made up.
 func (s *sight) mayIn(namespace string) error {
-	seen := s.has(namespace)
+	if s.scope.Everywhere() {
+		return nil
+	}
+	attempts := &s.guard.attempts
+	seen := s.find(namespace, attempts.ofUser(s.user))
 	switch {
 	case s.err != nil:
 		return s.err
 	case !seen:
+		attempts.fail(asUser(s.user))
 		return s.denied("you may not ask this about workloads of the namespace %q", namespace)
 	}
 	return nil

@@ -259,7 +259,7 @@ func (a *attacker) slowBody() (int64, error) {
 		return 1, fmt.Errorf("it waits for the rest: %w", err)
 	}
 	defer response.Body.Close() //nolint:errcheck // only read
-	if response.StatusCode != http.StatusUnauthorized {
+	if code := response.StatusCode; code != http.StatusUnauthorized && code != http.StatusTooManyRequests {
 		return 1, fmt.Errorf("the answer is %s", response.Status)
 	}
 	return 1, nil

@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -11,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/cache"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 )
 
@@ -19,7 +22,13 @@ import (
 type Access struct {
 	cluster *cluster
 	now     atomic.Pointer[state]
+	// counted are the digests of tokens that have counted lately.
+	counted *cache.LRUExpireCache
 }
+
+// lately is for how long it is known that a token has counted, or that there was a right: those
+// are not held to a limit on attempts.
+const lately = time.Hour
 
 // state is what a configuration and its files say. It is never changed.
 type state struct {
@@ -30,7 +39,7 @@ type state struct {
 // New reads the files of a configuration. The client is that of the cluster whose API server
 // is asked; nil where none is.
 func New(c Config, client kubernetes.Interface) (*Access, error) {
-	a := &Access{}
+	a := &Access{counted: cache.NewLRUExpireCache(mostAnswers)}
 	if client != nil {
 		a.cluster = newCluster(client)
 	}
@@ -114,9 +123,9 @@ type Shown struct {
 	Certificates []*x509.Certificate
 	// Token is a bearer token; empty = none.
 	Token string
-	// Review is asked before the API server is, about a token that has not been answered for
-	// lately; it returns why the API server is not to be asked. nil = it always is.
-	Review func() error
+	// Attempt is asked before it is found out whose a token is that has not counted lately; it
+	// returns why it is not to be. nil = it always is.
+	Attempt func() error
 }
 
 // Authenticate returns who shows something: [Anonymous] who shows nothing. The error is
@@ -142,13 +151,29 @@ func (a *Access) Authenticate(ctx context.Context, shown Shown) (User, error) {
 	if shown.Token == "" {
 		return Anonymous(), nil
 	}
+	key := sha256.Sum256([]byte(shown.Token))
+	if _, has := a.counted.Get(key); !has && shown.Attempt != nil {
+		if err := shown.Attempt(); err != nil {
+			return User{}, err
+		}
+	}
+	u, err := a.userOf(ctx, s, shown.Token)
+	if err == nil {
+		a.counted.Add(key, nil, lately)
+	}
+	return u, err
+}
+
+// userOf is whom a token belongs to.
+func (a *Access) userOf(ctx context.Context, s *state, token string) (User, error) {
+	c := s.config.Authentication
 	if c.TokenFile != "" {
-		if u, ok := s.files.tokens.user(shown.Token); ok {
+		if u, ok := s.files.tokens.user(token); ok {
 			return u, nil
 		}
 	}
 	if c.TokenReview != nil {
-		u, err := a.cluster.user(ctx, c.TokenReview, &shown)
+		u, err := a.cluster.user(ctx, c.TokenReview, token)
 		if err != nil {
 			return User{}, err
 		}
@@ -199,7 +224,7 @@ func (a *Access) authorize(ctx context.Context, c *Authorization, u *User, q *Qu
 		rules = append(rules, r)
 	}
 	if c.SubjectAccessReview != nil {
-		all, err := a.cluster.may(ctx, c.SubjectAccessReview, u, q, "")
+		all, err := a.cluster.may(ctx, c.SubjectAccessReview, u, q, "", nil)
 		if err != nil {
 			return Scope{}, err
 		}
@@ -228,8 +253,10 @@ func Everywhere() Scope { return Scope{everywhere: true} }
 // Everywhere tells whether it is all namespaces, those that there will be too.
 func (s Scope) Everywhere() bool { return s.everywhere }
 
-// Has tells whether a namespace is in the scope, by what counts now.
-func (s Scope) Has(ctx context.Context, namespace string) (bool, error) {
+// Has tells whether a namespace is in the scope, by what counts now. Attempt is asked before the API
+// server is about a right that there was not lately; it returns why that is not to be asked. nil = it
+// always is.
+func (s Scope) Has(ctx context.Context, namespace string, attempt func() error) (bool, error) {
 	if s.everywhere {
 		return true, nil
 	}
@@ -245,10 +272,10 @@ func (s Scope) Has(ctx context.Context, namespace string) (bool, error) {
 			return true, nil
 		}
 	}
-	if c.SubjectAccessReview == nil {
+	if c.SubjectAccessReview == nil || len(validation.IsDNS1123Label(namespace)) > 0 { // no cluster has it
 		return false, nil
 	}
-	return s.access.cluster.may(ctx, c.SubjectAccessReview, &s.user, &s.question, namespace)
+	return s.access.cluster.may(ctx, c.SubjectAccessReview, &s.user, &s.question, namespace, attempt)
 }
 
 // Peer is how another process of this installation is asked: what it is encrypted by, nil =

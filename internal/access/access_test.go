@@ -150,7 +150,7 @@ func TestRules(t *testing.T) {
 		require.Equal(t, test.everywhere, scope.Everywhere(), "%+v", test)
 		var in string
 		for _, n := range []string{"a", "b", "c"} {
-			has, err := scope.Has(t.Context(), n)
+			has, err := scope.Has(t.Context(), n, nil)
 			require.NoError(t, err)
 			if has {
 				in += n
@@ -170,16 +170,16 @@ func TestScopeFollowsTheRules(t *testing.T) {
 	require.NoError(t, err)
 	scope, err := a.Admit(t.Context(), access.User{Name: "anna"}, getFleet())
 	require.NoError(t, err)
-	has, err := scope.Has(t.Context(), "a")
+	has, err := scope.Has(t.Context(), "a", nil)
 	require.NoError(t, err)
 	require.True(t, has)
-	none, err := scope.Has(t.Context(), "")
+	none, err := scope.Has(t.Context(), "", nil)
 	require.NoError(t, err)
 	require.False(t, none, "a workload without a namespace is for who sees all")
 
 	c.Authorization = &access.Authorization{Rules: []access.Rule{{Users: []string{"bert"}, Methods: []string{"*"}}}}
 	require.NoError(t, a.Reload(c))
-	has, err = scope.Has(t.Context(), "a")
+	has, err = scope.Has(t.Context(), "a", nil)
 	require.NoError(t, err)
 	require.False(t, has)
 }
@@ -257,10 +257,10 @@ func TestTheAPIServerIsAsked(t *testing.T) {
 		scope, err := a.Admit(t.Context(), u, getFleet())
 		require.NoError(t, err)
 		require.False(t, scope.Everywhere())
-		has, err := scope.Has(t.Context(), "a")
+		has, err := scope.Has(t.Context(), "a", nil)
 		require.NoError(t, err)
 		require.True(t, has)
-		has, err = scope.Has(t.Context(), "b")
+		has, err = scope.Has(t.Context(), "b", nil)
 		require.NoError(t, err)
 		require.False(t, has)
 		_, err = a.Admit(t.Context(), u, access.Question{Method: "OptimizerService/Optimize"})
@@ -282,6 +282,52 @@ func TestTheAPIServerIsAsked(t *testing.T) {
 		require.ErrorIs(t, err, access.ErrUnauthenticated)
 	}
 	count(2, "nothing is remembered for no time")
+}
+
+// Attempts are held to a limit with what has not counted lately, and with nothing else.
+func TestAttempts(t *testing.T) {
+	var asked atomic.Int64
+	var fail atomic.Bool
+	const other = "fedcba9876543210"
+	a, err := access.New(access.Config{
+		Authentication: &access.Authentication{TokenFile: write(t, t.TempDir(), "tokens", other+",anna"), TokenReview: &access.TokenReview{}},
+		Authorization:  &access.Authorization{SubjectAccessReview: &access.SubjectAccessReview{}},
+	}, reviewing(t, &asked, &fail))
+	require.NoError(t, err)
+	limited := errors.New("too many")
+	refuse := func() error { return limited }
+	for _, shown := range []string{token, other, "a-token-of-nobody"} {
+		_, err = a.Authenticate(t.Context(), access.Shown{Token: shown, Attempt: refuse})
+		require.ErrorIs(t, err, limited)
+	}
+	require.Zero(t, asked.Load())
+	u, err := a.Authenticate(t.Context(), access.Shown{Token: token})
+	require.NoError(t, err)
+	_, err = a.Authenticate(t.Context(), access.Shown{Token: token, Attempt: refuse})
+	require.NoError(t, err)
+	_, err = a.Authenticate(t.Context(), access.Shown{})
+	require.NoError(t, err, "who shows nothing attempts nothing")
+
+	scope, err := a.Admit(t.Context(), u, getFleet())
+	require.NoError(t, err)
+	for _, namespace := range []string{"a", "b"} {
+		_, err = scope.Has(t.Context(), namespace, refuse)
+		require.ErrorIs(t, err, limited)
+		has, err := scope.Has(t.Context(), namespace, nil)
+		require.NoError(t, err)
+		require.Equal(t, namespace == "a", has)
+	}
+	has, err := scope.Has(t.Context(), "a", refuse)
+	require.NoError(t, err)
+	require.True(t, has)
+	_, err = scope.Has(t.Context(), "b", refuse)
+	require.ErrorIs(t, err, limited)
+
+	asked.Store(0)
+	has, err = scope.Has(t.Context(), "No_Namespace", nil)
+	require.NoError(t, err)
+	require.False(t, has)
+	require.Zero(t, asked.Load(), "no cluster has it")
 }
 
 // handshake connects to a server by the configuration, and returns what either says.

@@ -30,12 +30,16 @@ const (
 type cluster struct {
 	client kubernetes.Interface
 	asking singleflight.Group
-	// users are by token and audiences, rights by user and attributes.
-	users, rights *cache.LRUExpireCache
+	// users are by token and audiences, rights by user and attributes. Granted are the rights that
+	// there were lately.
+	users, rights, granted *cache.LRUExpireCache
 }
 
 func newCluster(client kubernetes.Interface) *cluster {
-	return &cluster{client: client, users: cache.NewLRUExpireCache(mostAnswers), rights: cache.NewLRUExpireCache(mostAnswers)}
+	return &cluster{
+		client: client, users: cache.NewLRUExpireCache(mostAnswers),
+		rights: cache.NewLRUExpireCache(mostAnswers), granted: cache.NewLRUExpireCache(mostAnswers),
+	}
 }
 
 // digest of what was asked: it is the same only for the same.
@@ -73,19 +77,13 @@ func remembered[T any](ctx context.Context, c *cluster, of *cache.LRUExpireCache
 	}
 }
 
-// user is whom the token that is shown belongs to; nil = nobody.
-func (c *cluster) user(ctx context.Context, r *TokenReview, shown *Shown) (*User, error) {
-	token := shown.Token
+// user is whom a token belongs to; nil = nobody.
+func (c *cluster) user(ctx context.Context, r *TokenReview, token string) (*User, error) {
 	key, err := digest("token", token, r.Audiences)
 	if err != nil {
 		return nil, err
 	}
 	return remembered(ctx, c, c.users, r.Cache, key, func(ctx context.Context) (*User, error) {
-		if shown.Review != nil {
-			if err := shown.Review(); err != nil {
-				return nil, err
-			}
-		}
 		answer, err := c.client.AuthenticationV1().TokenReviews().Create(ctx, &authenticationv1.TokenReview{
 			Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: r.Audiences},
 		}, metav1.CreateOptions{})
@@ -111,18 +109,28 @@ func reviewed(s *authenticationv1.TokenReviewStatus, audiences []string) *User {
 	return &u
 }
 
-// may asks whether a user may do something in a namespace; "" = in all of them.
-func (c *cluster) may(ctx context.Context, r *SubjectAccessReview, u *User, q *Question, namespace string) (bool, error) {
+// may asks whether a user may do something in a namespace; "" = in all of them. Attempt is as in
+// [Scope.Has].
+func (c *cluster) may(ctx context.Context, r *SubjectAccessReview, u *User, q *Question, namespace string, attempt func() error) (bool, error) {
 	key, err := digest("right", u, q, namespace)
 	if err != nil {
 		return false, err
 	}
 	return remembered(ctx, c, c.rights, r.Cache, key, func(ctx context.Context) (bool, error) {
+		if _, had := c.granted.Get(key); !had && attempt != nil {
+			if err := attempt(); err != nil {
+				return false, err
+			}
+		}
 		answer, err := c.client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review(u, q, namespace), metav1.CreateOptions{})
 		if err != nil {
 			return false, fmt.Errorf("the API server was not asked what %q may: %w", u.Name, err)
 		}
-		return answer.Status.Allowed && !answer.Status.Denied, nil
+		allowed := answer.Status.Allowed && !answer.Status.Denied
+		if allowed {
+			c.granted.Add(key, nil, lately)
+		}
+		return allowed, nil
 	})
 }
 

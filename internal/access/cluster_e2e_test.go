@@ -86,7 +86,7 @@ func TestCluster(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, scope.Everywhere())
 	for namespace, want := range map[string]bool{"team-a": true, "team-b": false, "": false} {
-		has, err := scope.Has(ctx, namespace)
+		has, err := scope.Has(ctx, namespace, nil)
 		require.NoError(t, err)
 		require.Equal(t, want, has, namespace)
 	}
@@ -106,7 +106,7 @@ func TestCluster(t *testing.T) {
 	}
 	pause, err := a.Admit(ctx, u, access.Question{Method: "FleetService/PauseWorkload", Namespaced: true})
 	require.NoError(t, err)
-	has, err := pause.Has(ctx, "team-a")
+	has, err := pause.Has(ctx, "team-a", nil)
 	require.NoError(t, err)
 	require.False(t, has, "a viewer pauses nothing")
 	_, err = a.Admit(ctx, access.Anonymous(), access.Question{Method: "OptimizerService/Optimize"})
