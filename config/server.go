@@ -56,7 +56,7 @@ func accessOf(m *poolwrightv1.Server) access.Config {
 		}
 	}
 	if a := m.GetAuthentication(); a != nil {
-		c.Authentication = &access.Authentication{ClientCertificates: a.GetClientCertificates(), TokenFile: a.GetTokenFile()}
+		c.Authentication = &access.Authentication{ClientCertificates: a.GetClientCertificates(), TokenFile: a.GetTokenFile(), PeerKeyFile: a.GetPeerKeyFile()}
 		if r := a.GetTokenReview(); r != nil {
 			c.Authentication.TokenReview = &access.TokenReview{Audiences: r.GetAudiences(), Cache: duration(r.GetCache(), defaultCache)}
 		}

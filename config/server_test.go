@@ -36,6 +36,7 @@ authentication:
   clientCertificates: true
   tokenFile: tokens
   tokenReview: {audiences: [poolwright], cache: 0s}
+  peerKeyFile: peers
 authorization:
   rules:
   - {users: [anna], groups: [team-a], methods: [FleetService/*, /metrics], namespaces: [a, b]}
@@ -50,6 +51,7 @@ insecure: true
 			TLS: &access.TLS{CertificateFile: "tls.crt", KeyFile: "tls.key", ClientCAFile: "ca.crt", RequireClientCertificate: true},
 			Authentication: &access.Authentication{
 				ClientCertificates: true, TokenFile: "tokens", TokenReview: &access.TokenReview{Audiences: []string{"poolwright"}},
+				PeerKeyFile: "peers",
 			},
 			Authorization: &access.Authorization{
 				Rules: []access.Rule{{
@@ -96,6 +98,9 @@ authorization: there is nothing that would allow a call`,
 		},
 		"no part of the calls": {
 			"tracing: {endpoint: 'a:1', sampling: 0}", "tracing.sampling: must be greater than 0 and less than or equal to 1",
+		},
+		"nothing encrypted": {
+			"authentication: {tokenFile: t, peerKeyFile: k}", "authentication.peerKeyFile: needs tls",
 		},
 		"nobody known": {
 			"authorization: {rules: [{users: [a], methods: ['*']}]}", "authorization: needs authentication",

@@ -545,6 +545,56 @@ func TestPeers(t *testing.T) {
 	require.NoError(t, asks(follower, leader))
 }
 
+// Where processes are known by a key of their own, that of the certificate is none.
+func TestKeyOfPeers(t *testing.T) {
+	certificate := accesstest.New(t, "CA").Server(t, "poolwright.poolwright.svc")
+	const old, next = "a-key-of-processes-that-is-secret", "another-key-of-processes-that-is-secret"
+	process := func(key string) (*access.Access, func(key string) error) {
+		folder := t.TempDir()
+		certificate.Write(t, folder)
+		config := access.Config{
+			TLS:            &access.TLS{CertificateFile: filepath.Join(folder, "tls.crt"), KeyFile: filepath.Join(folder, "tls.key")},
+			Authentication: &access.Authentication{TokenFile: write(t, folder, "tokens", token+",anna")},
+		}
+		if key != "" {
+			config.Authentication.PeerKeyFile = write(t, folder, "peers", key+"\n")
+		}
+		a, err := access.New(config, nil)
+		require.NoError(t, err)
+		return a, func(key string) error {
+			write(t, folder, "peers", key)
+			return a.Reload(config)
+		}
+	}
+	asks := func(from, to *access.Access) error {
+		client, shows := from.Peer()
+		_, serverError, clientError := handshake(t, to.TLS(), client)
+		require.NoError(t, errors.Join(serverError, clientError))
+		u, err := to.Authenticate(t.Context(), access.Shown{Token: shows()})
+		require.Equal(t, err == nil, u.Peer())
+		return err
+	}
+	leader, change := process(old)
+	follower, changeFollower := process(old)
+	thief, _ := process("")
+	require.NoError(t, asks(follower, leader))
+	require.ErrorIs(t, asks(thief, leader), access.ErrUnauthenticated)
+
+	// A key is exchanged as a certificate is.
+	require.NoError(t, change(next))
+	require.NoError(t, asks(follower, leader))
+	require.NoError(t, changeFollower(next))
+	require.NoError(t, asks(follower, leader))
+	fresh, _ := process(next)
+	require.ErrorIs(t, asks(thief, fresh), access.ErrUnauthenticated)
+
+	err := change("short")
+	require.ErrorContains(t, err, "access: authentication.peerKeyFile: ")
+	require.ErrorContains(t, err, ": a key of less than 32 bytes")
+	require.NotContains(t, err.Error(), "short")
+	require.NoError(t, asks(follower, leader), "what counted before counts")
+}
+
 // Where connections need a certificate of a client, processes show each other that of the server.
 func TestPeersShowCertificates(t *testing.T) {
 	authority, clients, folder := accesstest.New(t, "CA"), accesstest.New(t, "clients"), t.TempDir()

@@ -32,6 +32,9 @@ type Authentication struct {
 	ClientCertificates bool
 	TokenFile          string       // empty = none
 	TokenReview        *TokenReview // nil = none
+	// PeerKeyFile has what other processes of this installation are known by; empty = the key of the
+	// certificate.
+	PeerKeyFile string
 }
 
 // TokenReview asks the API server who a token belongs to.
@@ -89,6 +92,9 @@ func (c *Config) Validate() error {
 		}
 		if !a.ClientCertificates && !a.Tokens() {
 			add("authentication", "there is no way by which anybody could be known")
+		}
+		if a.PeerKeyFile != "" && c.TLS == nil {
+			add("authentication.peerKeyFile", "needs tls")
 		}
 	}
 	if a := c.Authorization; a != nil {

@@ -14,6 +14,7 @@ import (
 // files is what stands in the files of a configuration. It is never changed.
 type files struct {
 	certificate *tls.Certificate // nil = nothing is encrypted
+	peerKey     []byte           // nil = that of the certificate
 	peers       *peers
 	clients     *x509.CertPool // nil = no certificates are asked for
 	tokens      tokens
@@ -26,7 +27,7 @@ func read(c *Config, was *files) (*files, error) {
 	now := *was
 	var errs []error
 	if t := c.TLS; t != nil {
-		errs = append(errs, now.readCertificate(t), now.readClients(t))
+		errs = append(errs, now.readCertificate(t), now.readClients(t), now.readPeerKey(c.Authentication), now.meet(was))
 	}
 	if a := c.Authentication; a != nil && a.TokenFile != "" {
 		errs = append(errs, now.readTokens(a.TokenFile))
@@ -44,11 +45,39 @@ func (f *files) readCertificate(t *TLS) error {
 	if f.certificate != nil && slices.EqualFunc(f.certificate.Certificate, pair.Certificate, bytes.Equal) {
 		return nil
 	}
-	next, err := newPeers(&pair, f.peers, time.Now())
+	f.certificate = &pair
+	return nil
+}
+
+// leastPeerKey is the length of the shortest key of peers, in bytes.
+const leastPeerKey = 32
+
+func (f *files) readPeerKey(a *Authentication) error {
+	if a == nil || a.PeerKeyFile == "" {
+		f.peerKey = nil
+		return nil
+	}
+	text, err := os.ReadFile(a.PeerKeyFile)
+	if err != nil {
+		return fmt.Errorf("access: authentication.peerKeyFile: %w", err)
+	}
+	if text = bytes.TrimSpace(text); len(text) < leastPeerKey {
+		return fmt.Errorf("access: authentication.peerKeyFile: %s: a key of less than %d bytes", a.PeerKeyFile, leastPeerKey)
+	}
+	f.peerKey = text
+	return nil
+}
+
+// meet finds out who the peers are, where the certificate or the key is another one than it was.
+func (f *files) meet(was *files) error {
+	if f.certificate == nil || f.certificate == was.certificate && bytes.Equal(f.peerKey, was.peerKey) {
+		return nil
+	}
+	next, err := newPeers(f.certificate, f.peerKey, was.peers, time.Now())
 	if err != nil {
 		return fmt.Errorf("access: tls.keyFile: %w", err)
 	}
-	f.certificate, f.peers = &pair, next
+	f.peers = next
 	return nil
 }
 

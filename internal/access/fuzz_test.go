@@ -36,7 +36,7 @@ func FuzzTokens(f *testing.F) {
 // No token is a peer's that was not made with its key, and now.
 func FuzzPeer(f *testing.F) {
 	certificate := accesstest.New(f, "CA").Server(f, "poolwright")
-	p, err := newPeers(&certificate.Certificate, nil, time.Now())
+	p, err := newPeers(&certificate.Certificate, nil, nil, time.Now())
 	require.NoError(f, err)
 	now := time.Now()
 	f.Add(p.token(now.Add(-time.Hour)))

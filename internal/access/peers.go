@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// peers are the processes of one installation. They have the same key, or certificates of the
-// same authority for the same name: by the one they show who they are, by the other they know
-// whom they ask.
+// peers are the processes of one installation. They have the same key, that of their certificate
+// unless they were given another, and certificates of the same authority for the same name: by
+// the one they show who they are, by the other they know whom they ask.
 type peers struct {
 	key []byte
 	// name is what certificates of peers are made out to, roots those who vouch for it: whatever is in
@@ -25,10 +25,10 @@ type peers struct {
 	name        string
 	certificate *x509.Certificate
 	roots       *x509.CertPool
-	// former are those before the certificate was exchanged, and count until then: not all processes
-	// exchange it at a time.
+	// former are those before the certificate or the key was exchanged, and count until then: not all
+	// processes exchange it at a time.
 	former *peers
-	until  time.Time // zero = as long as the certificate stays
+	until  time.Time // zero = as long as both stay
 }
 
 // peerUser is what a process is called that asks on behalf of others.
@@ -38,15 +38,18 @@ const (
 	peerMark = "poolwright-peer."
 	// peerTime is how long a token of a peer counts, and how far its clock may be off.
 	peerTime = time.Minute
-	// formerTime is how long processes may take to exchange a certificate: whoever has stolen a key
-	// is nobody then.
+	// formerTime is how long processes may take to exchange a certificate or a key: whoever has stolen
+	// a key is nobody then.
 	formerTime = 10 * time.Minute
 )
 
-func newPeers(pair *tls.Certificate, former *peers, now time.Time) (*peers, error) {
-	secret, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
-	if err != nil {
-		return nil, err
+// newPeers are those with a certificate and a secret; nil = the key of the certificate.
+func newPeers(pair *tls.Certificate, secret []byte, former *peers, now time.Time) (*peers, error) {
+	if secret == nil {
+		var err error
+		if secret, err = x509.MarshalPKCS8PrivateKey(pair.PrivateKey); err != nil {
+			return nil, err
+		}
 	}
 	key, err := hkdf.Key(sha256.New, secret, nil, "poolwright: one process of an installation asks another", sha256.Size)
 	if err != nil {
