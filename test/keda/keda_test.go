@@ -3,6 +3,7 @@ package keda_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -20,6 +21,8 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"sigs.k8s.io/yaml"
 
+	"github.com/poolwright/poolwright/internal/access"
+	"github.com/poolwright/poolwright/internal/access/accesstest"
 	"github.com/poolwright/poolwright/test/keda/scalers"
 )
 
@@ -53,10 +56,18 @@ type service struct {
 	out     *bufio.Scanner
 }
 
-// start starts a service; its address may be an old one's.
+// start starts a service that everybody may ask; its address may be an old one's.
 func start(t *testing.T, address string) *service {
 	t.Helper()
-	process := exec.Command(scaler, address)
+	return startFor(t, address, access.Config{})
+}
+
+// startFor starts a service that some may ask.
+func startFor(t *testing.T, address string, c access.Config) *service {
+	t.Helper()
+	reach, err := json.Marshal(c)
+	require.NoError(t, err)
+	process := exec.Command(scaler, address, string(reach))
 	process.Stderr = os.Stderr
 	in, err := process.StdinPipe()
 	require.NoError(t, err)
@@ -186,16 +197,96 @@ func TestPush(t *testing.T) {
 	<-ended
 }
 
-// The ScaledObject in the documentation is one, and what it asks is answered.
-func TestDocumentedScaledObject(t *testing.T) {
+// documented reads the manifest of a kind in the documentation.
+func documented(t *testing.T, kind string, object any) {
+	t.Helper()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "keda.md"))
 	require.NoError(t, err)
-	_, rest, ok := strings.Cut(string(page), "```yaml\n")
+	begin := "```yaml\napiVersion: keda.sh/v1alpha1\n"
+	_, rest, ok := strings.Cut(string(page), begin+"kind: "+kind+"\n")
 	require.True(t, ok)
 	text, _, ok := strings.Cut(rest, "```")
 	require.True(t, ok)
+	require.NoError(t, yaml.UnmarshalStrict([]byte("kind: "+kind+"\n"+text), object))
+}
+
+// Encrypted, KEDA is known by the certificate that the documented TriggerAuthentication gives it.
+func TestEncrypted(t *testing.T) {
+	var authentication kedav1alpha1.TriggerAuthentication
+	documented(t, "TriggerAuthentication", &authentication)
+	authority, clients, folder := accesstest.New(t, "CA"), accesstest.New(t, "clients"), t.TempDir()
+	certificate := authority.Server(t, "poolwright.poolwright.svc")
+	certificate.Write(t, folder)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "clients.crt"), clients.PEM(), 0o600))
+	s := startFor(t, "127.0.0.1:0", access.Config{
+		TLS: &access.TLS{
+			CertificateFile: filepath.Join(folder, "tls.crt"), KeyFile: filepath.Join(folder, "tls.key"), ClientCAFile: filepath.Join(folder, "clients.crt"),
+		},
+		Authentication: &access.Authentication{ClientCertificates: true},
+		Authorization: &access.Authorization{Rules: []access.Rule{
+			{Users: []string{"keda-operator"}, Methods: []string{"ExternalScaler/*"}, Namespaces: []string{"team"}},
+		}},
+	})
+	s.decide(t, `{"replicas": 2, "to": 5}`)
+	config := func(authority *accesstest.Authority, user string) *scalersconfig.ScalerConfig {
+		shown := clients.Client(t, time.Now().Add(time.Hour), user)
+		files := map[string][]byte{"ca.crt": authority.PEM(), "tls.crt": shown.PEM, "tls.key": shown.KeyPEM}
+		c := trigger(s.address, autoscalingv2.AverageValueMetricType)
+		c.AuthParams = map[string]string{}
+		for _, ref := range authentication.Spec.SecretTargetRef {
+			require.Contains(t, files, ref.Key)
+			c.AuthParams[ref.Parameter] = string(files[ref.Key])
+		}
+		return c
+	}
+	asked := func(c *scalersconfig.ScalerConfig) (int64, error) {
+		client, err := scalers.NewExternalScaler(c)
+		require.NoError(t, err)
+		defer func() { _ = client.Close(context.Background()) }()
+		replicas, active, err := ask(t, client)
+		require.Equal(t, err == nil, active)
+		return replicas, err
+	}
+	replicas, err := asked(config(authority, "keda-operator"))
+	require.NoError(t, err)
+	require.EqualValues(t, 5, replicas)
+	push, err := scalers.NewExternalPushScaler(config(authority, "keda-operator"))
+	require.NoError(t, err)
+	defer func() { _ = push.Close(context.Background()) }()
+	ctx, cancel := context.WithCancel(t.Context())
+	pushed := make(chan bool)
+	go push.Run(ctx, pushed)
+	select {
+	case active := <-pushed:
+		require.True(t, active)
+	case <-time.After(patience):
+		t.Fatal("nothing was pushed")
+	}
+	cancel()
+	for range pushed {
+		t.Error("pushed twice")
+	}
+
+	other, nobody := config(authority, "keda-operator"), config(authority, "keda-operator")
+	other.ScalableObjectNamespace = "another"
+	delete(nobody.AuthParams, "tlsClientCert")
+	delete(nobody.AuthParams, "tlsClientKey")
+	for code, c := range map[codes.Code][]*scalersconfig.ScalerConfig{
+		codes.PermissionDenied: {other, config(authority, "somebody")},
+		codes.Unauthenticated:  {nobody},
+		codes.Unavailable:      {config(accesstest.New(t, "CA"), "keda-operator"), trigger(s.address, autoscalingv2.AverageValueMetricType)},
+	} {
+		for _, c := range c {
+			_, err := asked(c)
+			require.Equal(t, code, status.Code(err), "%v", err)
+		}
+	}
+}
+
+// The ScaledObject in the documentation is one, and what it asks is answered.
+func TestDocumentedScaledObject(t *testing.T) {
 	var object kedav1alpha1.ScaledObject
-	require.NoError(t, yaml.UnmarshalStrict([]byte(text), &object))
+	documented(t, "ScaledObject", &object)
 	require.Len(t, object.Spec.Triggers, 1)
 	require.NotZero(t, object.Spec.Fallback.Replicas, "0 would let KEDA scale to zero on errors")
 

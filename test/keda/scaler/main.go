@@ -1,6 +1,6 @@
-// Command scaler serves the external scaler from decisions that it is told. It prints the
-// address that it listens on, takes a decision in JSON from each line of its input, and
-// prints the number of each.
+// Command scaler serves the external scaler from decisions that it is told, on an address, to
+// whom an [access.Config] in JSON lets ask. It prints the address that it listens on, takes a
+// decision in JSON from each line of its input, and prints the number of each.
 //
 // It is a process of its own, since KEDA's client and Poolwright each have Go generated
 // from the same protocol, which one process cannot hold.
@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/internal/access"
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
 	"github.com/poolwright/poolwright/server"
@@ -35,20 +36,28 @@ type decision struct {
 }
 
 func main() {
-	if err := run(os.Args[1]); err != nil {
+	if err := run(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(address string) error {
+func run(address, reach string) error {
+	var c access.Config
+	if err := json.Unmarshal([]byte(reach), &c); err != nil {
+		return err
+	}
+	callers, err := access.New(c, nil)
+	if err != nil {
+		return err
+	}
 	history := controller.NewHistory(controller.HistoryConfig{})
 	s, err := server.New(server.Config{
 		Services: server.Services{
 			Optimizer: server.NewOptimizer(planner.New(lp.Simplex())),
 			Scaler:    server.NewScaler(server.ScalerConfig{Decisions: history}),
 		},
-		Registry: prometheus.NewRegistry(),
+		Registry: prometheus.NewRegistry(), Access: callers,
 	})
 	if err != nil {
 		return err
