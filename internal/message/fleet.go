@@ -76,15 +76,24 @@ func (t *translation) workloads(ms []*poolwrightv1.Workload) []planner.Workload 
 		part.violations = nil
 		for i := from; i < to; i++ {
 			path := element("workloads", i)
-			for _, v := range validate(fleetValidator, ms[i]) {
-				part.violations.add(join(path, v.Path), "%s", v.Message)
-			}
+			part.rules(ms[i], path)
 			workloads[i] = part.workload(ms[i], path)
 		}
 		violations[block] = part.violations
 	})
 	t.violations = append(t.violations, slices.Concat(violations...)...)
 	return workloads
+}
+
+// rules checks those of the schema. Nearly all workloads keep them, which is told without
+// the reflection of a validator.
+func (t *translation) rules(m *poolwrightv1.Workload, path string) {
+	if m.KeepsRules() {
+		return
+	}
+	for _, v := range validate(fleetValidator, m) {
+		t.violations.add(join(path, v.Path), "%s", v.Message)
+	}
 }
 
 // translation carries what the parts of one fleet need of each other.
