@@ -53,6 +53,9 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 	if err != nil {
 		return err
 	}
+	if err := heedMemory(); err != nil {
+		return err
+	}
 	reach, err := newReach(c.Server, log)
 	if err != nil {
 		return err
