@@ -79,6 +79,7 @@ func limitsOf(m *poolwrightv1.Limits) server.Limits {
 	return server.Limits{
 		MaxRequestBytes: int(m.GetMaxRequestBytes()), Concurrency: int(m.GetConcurrency()), Queue: int(m.GetQueue()),
 		Rate: m.GetRate(), Burst: int(m.GetBurst()), Deadline: m.GetDeadline().AsDuration(), Connections: int(m.GetConnections()),
+		RequestMemory: m.GetRequestMemoryBytes(),
 	}
 }
 

@@ -41,7 +41,7 @@ authorization:
   rules:
   - {users: [anna], groups: [team-a], methods: [FleetService/*, /metrics], namespaces: [a, b]}
   subjectAccessReview: {cache: 1m}
-limits: {maxRequestBytes: 1000, concurrency: 2, queue: 3, rate: 4.5, burst: 6, deadline: 7s, connections: 8}
+limits: {maxRequestBytes: 1000, concurrency: 2, queue: 3, rate: 4.5, burst: 6, deadline: 7s, connections: 8, requestMemoryBytes: 9}
 tracing: {endpoint: "collector:4317", insecure: true, caFile: roots.crt, sampling: 0.5}
 insecure: true
 `))
@@ -62,7 +62,7 @@ insecure: true
 			Insecure: true,
 		},
 		Limits: server.Limits{
-			MaxRequestBytes: 1000, Concurrency: 2, Queue: 3, Rate: 4.5, Burst: 6, Deadline: 7 * time.Second, Connections: 8,
+			MaxRequestBytes: 1000, Concurrency: 2, Queue: 3, Rate: 4.5, Burst: 6, Deadline: 7 * time.Second, Connections: 8, RequestMemory: 9,
 		},
 		Tracing: &config.Tracing{Endpoint: "collector:4317", Insecure: true, CAFile: "roots.crt", Sampling: 0.5},
 	}, s)

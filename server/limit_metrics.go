@@ -10,6 +10,7 @@ const (
 	shedQueue       = "queue"
 	shedRate        = "rate"
 	shedSimulations = "simulations"
+	shedMemory      = "memory"
 	shedDeadline    = "deadline"
 	shedLeft        = "left"
 )
@@ -38,7 +39,7 @@ func newLimitMetrics(registry prometheus.Registerer) *limitMetrics {
 			Name: "poolwright_calls_shed_total", Help: "Calls that were refused or left before they were computed, by reason.",
 		}, []string{"reason"}),
 	}
-	for _, reason := range []string{shedQueue, shedRate, shedSimulations, shedDeadline, shedLeft} {
+	for _, reason := range []string{shedQueue, shedRate, shedSimulations, shedMemory, shedDeadline, shedLeft} {
 		m.sheds.WithLabelValues(reason)
 	}
 	return m

@@ -5,13 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"strings"
 	"time"
 
-	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -32,21 +32,35 @@ type limiter struct {
 	metrics *limitMetrics
 	turns   *turns
 	rates   rates
-	// computing are the paths of REST whose calls take their turn.
-	computing map[string]bool
+	// most is the size of the largest request of gRPC.
+	most int
+	// reading and probing have the requests that are being read: those about health by
+	// themselves, as anybody may ask about that.
+	reading, probing *reading
+	memory           memory
+	// computing are the paths of REST whose calls take their turn, large those of gRPC and REST
+	// whose requests may be large.
+	computing, large map[string]bool
 }
 
 func newLimiter(limits func() Limits, metrics *limitMetrics) *limiter {
 	l := &limiter{
 		limits: limits, metrics: metrics,
-		turns:     &turns{limits: limits, metrics: metrics},
+		turns: &turns{limits: limits, metrics: metrics}, memory: memory{metrics: metrics},
 		computing: map[string]bool{"/read/fleet": true, "/read/simulation": true},
+		large:     map[string]bool{simulatePath: true, poolwrightv1.SimulationService_Simulate_FullMethodName: true},
 	}
+	first := limits()
+	l.most = first.MaxRequestBytes
+	l.reading = newReading(first.RequestMemory/readingShare, metrics)
+	l.probing = newReading(2*int64(l.most), metrics)
 	methods := computingService().Methods()
 	for i := range methods.Len() {
-		rule, _ := proto.GetExtension(methods.Get(i).Options(), annotations.E_Http).(*annotations.HttpRule)
-		l.computing[rule.GetPost()] = true
+		_, path := route(methods.Get(i))
+		l.computing[path] = true
+		l.large[fmt.Sprintf("/%s/%s", computingService().FullName(), methods.Get(i).Name())] = true
 	}
+	maps.Copy(l.large, l.computing)
 	return l
 }
 
@@ -61,7 +75,7 @@ func (l *limiter) before(ctx context.Context, _ any, info *grpc.UnaryServerInfo,
 	if !strings.HasPrefix(info.FullMethod, "/"+string(computingService().FullName())+"/") {
 		return handle(ctx, nil)
 	}
-	turn, err := l.turns.reserve()
+	turn, err := l.turns.next()
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +103,10 @@ func (l *limiter) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 	if err := l.ask(stream.Context(), info.FullMethod); err != nil {
 		return err
 	}
-	err := handle(service, &promptStream{stream, l.limits().Deadline})
-	if status.Code(err) == codes.ResourceExhausted {
+	q := &request{limiter: l, method: info.FullMethod}
+	defer q.end()
+	err := handle(service, &readStream{stream, q})
+	if q.done && status.Code(err) == codes.ResourceExhausted {
 		l.metrics.shed(shedSimulations)
 	}
 	return err
@@ -113,20 +129,23 @@ func probes(method string) bool {
 // innerNetwork is that of the connection between gateway and gRPC server.
 const innerNetwork = "bufconn"
 
-// rate refuses a call of somebody who asks too often: a user, or an address where nobody said
-// who they are.
+// rate refuses a call of somebody who asks too often.
 func (l *limiter) rate(ctx context.Context, address string) error {
-	asking := hostOf(address)
-	if c, _ := callerOf(ctx); c.user.Name != "" && c.user.Known() {
-		asking = asUser(c.user)
-	}
 	limits := l.limits()
-	wait := l.rates.wait(asking, limits, time.Now())
+	wait := l.rates.wait(asking(ctx, address), limits, time.Now())
 	if wait == 0 {
 		return nil
 	}
 	l.metrics.shed(shedRate)
 	return exhausted(wait, "more than %g calls per second", limits.Rate)
+}
+
+// asking is who asks: a user, or an address where nobody said who they are.
+func asking(ctx context.Context, address string) string {
+	if c, _ := callerOf(ctx); c.user.Name != "" && c.user.Known() {
+		return asUser(c.user)
+	}
+	return hostOf(address)
 }
 
 // hostOf is an address without its port; of version 6 the network, all of which a host may have.
@@ -143,8 +162,8 @@ func hostOf(address string) string {
 	return host
 }
 
-// mostBytesOfOthers is the size of the largest request over REST of those that take no place:
-// pauses, and what is read of the loop.
+// mostBytesOfOthers is the size of the largest request of those that are neither computed nor
+// simulated: pauses, and what is read of the loop.
 const mostBytesOfOthers = 64 << 10
 
 // handler is the middleware of REST; refuse answers with an error. A request is read
@@ -156,48 +175,85 @@ func (l *limiter) handler(next http.Handler, refuse func(http.ResponseWriter, *h
 			refuse(w, r, err)
 			return
 		}
-		limits := l.limits()
-		most := limits.MaxRequestBytes
-		if !l.computing[r.URL.Path] && !streams(r.URL.Path) {
-			most = min(most, mostBytesOfOthers)
+		ctx := r.Context()
+		if !streams(r.URL.Path) {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, l.limits().Deadline)
+			defer cancel()
+			r = r.WithContext(ctx)
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, int64(most))
-		if streams(r.URL.Path) {
-			next.ServeHTTP(w, r)
+		if l.computing[r.URL.Path] {
+			answer, err := l.inTurn(next, w, r)
+			if err != nil {
+				refuse(w, r, err)
+				return
+			}
+			answer.write(w)
 			return
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), limits.Deadline)
-		defer cancel()
-		r = r.WithContext(ctx)
-		if !l.computing[r.URL.Path] {
-			next.ServeHTTP(w, r)
-			return
-		}
-		later := &buffered{header: w.Header()}
-		if err := l.inTurn(next, later, r); err != nil {
+		_, give, err := l.read(w, r)
+		if err != nil {
 			refuse(w, r, err)
 			return
 		}
-		later.write(w)
+		defer give()
+		next.ServeHTTP(w, r)
 	})
 }
 
 // inTurn has a request answered in its turn.
-func (l *limiter) inTurn(next http.Handler, w http.ResponseWriter, r *http.Request) error {
-	turn, err := l.turns.reserve()
+func (l *limiter) inTurn(next http.Handler, w http.ResponseWriter, r *http.Request) (*buffered, error) {
+	turn, err := l.turns.next()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer turn.end()
-	text, unread := io.ReadAll(r.Body)
-	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(text), failing{unread}))
-	if err := turn.take(r.Context(), len(text)); err != nil {
-		return err
+	bytes, give, err := l.read(w, r)
+	if err != nil {
+		return nil, err
+	}
+	defer give()
+	if err := turn.take(r.Context(), bytes); err != nil {
+		return nil, err
 	}
 	ctx, span := solve(turn.within(r.Context()))
 	defer span.End()
-	next.ServeHTTP(w, r.WithContext(ctx))
-	return nil
+	answer := &buffered{header: w.Header()}
+	next.ServeHTTP(answer, r.WithContext(ctx))
+	return answer, nil
+}
+
+// read reads the body of a request when there is room for it, and takes memory for what becomes
+// of it, until give is called.
+func (l *limiter) read(w http.ResponseWriter, r *http.Request) (n int, give func(), err error) {
+	if r.ContentLength == 0 {
+		return 0, func() {}, nil
+	}
+	limits := l.limits()
+	most := limits.MaxRequestBytes
+	if !l.large[r.URL.Path] {
+		most = min(most, mostBytesOfOthers)
+	}
+	expected := most
+	if r.ContentLength > 0 {
+		expected = int(min(int64(most), r.ContentLength))
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), min(limits.Deadline, requestTime))
+	defer cancel()
+	var text []byte
+	var unread error
+	if err := l.reading.while(ctx, asking(r.Context(), r.RemoteAddr), expected, func() error {
+		text, unread = io.ReadAll(http.MaxBytesReader(w, r.Body, int64(most)))
+		return nil
+	}); err != nil {
+		return 0, nil, err
+	}
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(text), failing{unread}))
+	if !l.large[r.URL.Path] {
+		return len(text), func() {}, nil
+	}
+	give, err = l.memory.take(len(text), limits.RequestMemory)
+	return len(text), give, err
 }
 
 // failing is the end of a body: why it could not be read further.
@@ -232,7 +288,7 @@ func (b *buffered) Write(p []byte) (int, error) {
 
 func (b *buffered) write(w http.ResponseWriter) {
 	w.WriteHeader(max(b.code, http.StatusOK))
-	_, _ = w.Write(b.body.Bytes()) // the client is gone when this fails
+	_, _ = w.Write(b.body.Bytes()) //nolint:gosec // JSON or YAML, and not sniffed; the client is gone when this fails
 }
 
 // exhausted is RESOURCE_EXHAUSTED with the time after which to ask again.

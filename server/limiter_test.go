@@ -287,9 +287,67 @@ func TestLimitOfSize(t *testing.T) {
 	assert.Equal(t, http.StatusRequestEntityTooLarge, code)
 }
 
-// What takes no place is small.
-func TestRequestsThatTakeNoPlaceAreSmall(t *testing.T) {
+// What comes of requests takes memory, until they are answered.
+func TestRequestsTakeMemory(t *testing.T) {
+	l := startLimited(t, server.Limits{Concurrency: 1, RequestMemory: 64 << 10})
+	large := make(chan error, 1)
+	go l.optimize(t.Context(), strings.Repeat("x", 600), large)
+	<-l.began
+	_, err := l.client.Optimize(t.Context(), named(strings.Repeat("x", 600)))
+	assert.Equal(t, codes.ResourceExhausted, status.Code(err), err)
+	require.Len(t, status.Convert(err).Details(), 1, err)
+	for _, path := range []string{"/v1/optimize", "/v1/simulate"} {
+		code, text := l.do(t, http.MethodPost, path, "", `{"name":"`+strings.Repeat("x", 600)+`"}`)
+		assert.Equal(t, http.StatusTooManyRequests, code, text)
+		assert.Contains(t, text, "of memory")
+	}
+	code, text := l.do(t, http.MethodPost, "/v1/workloads/a:pause", "", `{"reason":"`+strings.Repeat("x", 600)+`"}`)
+	assert.Equal(t, http.StatusOK, code, text)
+	small := make(chan error, 1)
+	go l.optimize(t.Context(), "small", small)
+	l.has(t, "poolwright_calls_waiting 1", `poolwright_calls_shed_total{reason="memory"} 3`)
+	close(l.let)
+	require.NoError(t, <-large)
+	require.NoError(t, <-small)
+	_, err = l.client.Optimize(t.Context(), named(strings.Repeat("x", 600)))
+	require.NoError(t, err, "it was given back")
+	_, err = l.client.Optimize(t.Context(), named(strings.Repeat("x", 1100)))
+	assert.Equal(t, codes.ResourceExhausted, status.Code(err))
+	assert.Empty(t, status.Convert(err).Details(), "there will never be enough")
+}
+
+// A caller whose requests do not come keeps nobody from health, and takes no place.
+func TestRequestsThatDoNotCome(t *testing.T) {
+	l := startLimited(t, server.Limits{Concurrency: 1, Queue: 1})
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	var slow []grpc.ClientStream
+	for range 100 { // as many as may be read wait for the others
+		stream, err := l.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true}, poolwrightv1.OptimizerService_Optimize_FullMethodName)
+		require.NoError(t, err)
+		slow = append(slow, stream)
+	}
+	_, err := healthv1.NewHealthClient(l.conn).Check(t.Context(), &healthv1.HealthCheckRequest{})
+	require.NoError(t, err)
+	leave()
+	for _, stream := range slow {
+		assert.Equal(t, codes.Canceled, status.Code(stream.RecvMsg(&poolwrightv1.Plan{})))
+	}
+	close(l.let)
+	_, err = l.client.Optimize(t.Context(), named("a"))
+	require.NoError(t, err)
+}
+
+// What is neither computed nor simulated is small.
+func TestOtherRequestsAreSmall(t *testing.T) {
 	l := startLimited(t, server.Limits{})
+	fleet := poolwrightv1.NewFleetServiceClient(l.conn)
+	_, err := fleet.PauseWorkload(t.Context(), &poolwrightv1.PauseWorkloadRequest{Workload: "a", Reason: strings.Repeat("x", 60_000)})
+	assert.Equal(t, codes.InvalidArgument, status.Code(err), err)
+	_, err = fleet.PauseWorkload(t.Context(), &poolwrightv1.PauseWorkloadRequest{Workload: "a", Reason: strings.Repeat("x", 70_000)})
+	assert.Equal(t, codes.ResourceExhausted, status.Code(err), err)
+	_, err = healthv1.NewHealthClient(l.conn).Check(t.Context(), &healthv1.HealthCheckRequest{Service: strings.Repeat("x", 70_000)})
+	assert.Equal(t, codes.ResourceExhausted, status.Code(err), err)
 	for size, want := range map[int]int{60_000: http.StatusBadRequest, 70_000: http.StatusRequestEntityTooLarge} {
 		code, text := l.do(t, http.MethodPost, "/v1/workloads/a:pause", "", `{"reason":"`+strings.Repeat("x", size)+`"}`)
 		assert.Equal(t, want, code, text)

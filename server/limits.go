@@ -7,9 +7,12 @@ import (
 
 // Limits say how much is answered at once, and how fast. What is zero has its default.
 type Limits struct {
-	// MaxRequestBytes is the size of the largest request. That of gRPC is the one at the
-	// start.
+	// MaxRequestBytes is the size of the largest request, which is no more than there is
+	// memory for. That of gRPC is the one at the start.
 	MaxRequestBytes int
+	// RequestMemory is the memory that requests take at once with all that comes of them, in
+	// bytes. A quarter of that at the start is in addition for those that are being read.
+	RequestMemory int64
 	// Concurrency is how much is computed at once: a call for each 64 KiB of its request that
 	// were begun, of which the largest take all there is.
 	Concurrency int
@@ -39,6 +42,8 @@ func DefaultConcurrency() int { return max(1, runtime.GOMAXPROCS(0)-1) }
 // orDefault has the default of what is zero.
 func (l Limits) orDefault() Limits {
 	fallback(&l.MaxRequestBytes, DefaultMaxRequestBytes)
+	fallback(&l.RequestMemory, DefaultRequestMemory())
+	l.MaxRequestBytes = int(min(int64(l.MaxRequestBytes), max(1, l.RequestMemory/memoryPerByte)))
 	fallback(&l.Concurrency, DefaultConcurrency())
 	fallback(&l.Queue, DefaultQueue*l.Concurrency)
 	fallback(&l.Burst, max(1, int(l.Rate)))

@@ -109,7 +109,7 @@ func New(c Config) (*Server, error) {
 		grpc.ChainStreamInterceptor(metrics.StreamServerInterceptor(), calls.stream, recovery.StreamServerInterceptor(recovered), guard.stream, limiter.stream, s.untilTheEnd),
 	)...)
 	before := chain(metrics.UnaryServerInterceptor(), calls.unary, recovery.UnaryServerInterceptor(recovered), guard.unary, limiter.before)
-	register(registrar{s.grpc, before}, services, s.health)
+	register(registrar{s.grpc, before, limiter}, services, s.health)
 	metrics.InitializeMetrics(s.grpc)
 
 	var err error
@@ -142,6 +142,7 @@ func New(c Config) (*Server, error) {
 func options(l Limits, a *access.Access) []grpc.ServerOption {
 	all := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(l.MaxRequestBytes),
+		grpc.ForceServerCodecV2(codec{protoCodec}),
 		grpc.MaxHeaderListSize(mostHeaderBytes),
 		grpc.MaxConcurrentStreams(mostStreams),
 		grpc.ConnectionTimeout(handshakeTime),

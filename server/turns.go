@@ -30,7 +30,6 @@ type turns struct {
 	metrics *limitMetrics
 
 	mu      sync.Mutex
-	reading int       // calls whose requests are being read
 	taken   int       // slots
 	waiting list.List // of *turn
 	mean    float64   // of the seconds of a turn, the recent ones above all
@@ -41,49 +40,67 @@ type turn struct {
 	turns *turns
 	slots int
 	began time.Time
-	// reading: it has a place, and its request is being read.
-	reading bool
-	ready   chan struct{} // closed where it has the slots
-	place   *list.Element // in the queue; nil = it has the slots
-	ended   bool          // it will not have them again
+	ready chan struct{} // closed where it has the slots
+	place *list.Element // in the queue; nil = it has the slots
+	// idle: it has no slots and does not wait for any, as its request has not been read or its
+	// call has ended.
+	idle bool
 }
 
-// reserve returns a place for a call before its request is read, so that no more requests
-// are in memory than may wait. It returns RESOURCE_EXHAUSTED where there is none.
-func (t *turns) reserve() (*turn, error) {
+// next returns a turn for a call whose request has not been read, which takes no place yet: a
+// slow client keeps nobody else from one. It returns RESOURCE_EXHAUSTED where there is none.
+func (t *turns) next() (*turn, error) {
 	limits := t.limits()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	there := t.reading + t.waiting.Len()
-	if there >= limits.Queue+max(0, limits.Concurrency-t.taken) {
-		t.metrics.shed(shedQueue)
-		return nil, exhausted(t.retry(limits.Concurrency), "%d calls are waiting, which is all that may", there)
+	if err := t.room(limits); err != nil {
+		return nil, err
 	}
-	t.reading++
-	return &turn{turns: t, reading: true}, nil
+	return &turn{turns: t, idle: true}, nil
+}
+
+// room is RESOURCE_EXHAUSTED where nobody else may wait.
+func (t *turns) room(limits Limits) error {
+	there := t.waiting.Len()
+	if there < limits.Queue {
+		return nil
+	}
+	t.metrics.shed(shedQueue)
+	return exhausted(t.retry(limits.Concurrency), "%d calls are waiting, which is all that may", there)
 }
 
 // take waits for the turn of a call whose request has been read. It returns the error of ctx
-// where that ends first.
+// where that ends first, and RESOURCE_EXHAUSTED where there is no place to wait in.
 func (n *turn) take(ctx context.Context, bytes int) error {
-	t := n.turns
-	concurrency := t.limits().Concurrency
 	arrived := time.Now()
-	t.mu.Lock()
-	t.reading--
-	n.reading, n.slots = false, min(concurrency, 1+bytes/slotBytes)
-	if t.waiting.Len() > 0 || !t.fits(n, concurrency) {
-		t.enqueue(n)
-	} else {
-		t.start(n)
+	if err := n.queue(bytes); err != nil {
+		return err
 	}
-	t.mu.Unlock()
+	t := n.turns
 	err := n.wait(ctx)
 	t.metrics.wait.Observe(time.Since(arrived).Seconds())
 	if err != nil {
 		t.metrics.shed(shedOf(err))
 		return status.FromContextError(err).Err()
 	}
+	return nil
+}
+
+// queue gives n its slots, or a place behind all that wait.
+func (n *turn) queue(bytes int) error {
+	t, limits := n.turns, n.turns.limits()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n.slots = min(limits.Concurrency, 1+bytes/slotBytes)
+	if t.waiting.Len() > 0 || !t.fits(n, limits.Concurrency) {
+		if err := t.room(limits); err != nil {
+			return err
+		}
+		t.enqueue(n)
+	} else {
+		t.start(n)
+	}
+	n.idle = false
 	return nil
 }
 
@@ -105,8 +122,8 @@ func (t *turns) enqueue(n *turn) {
 	t.metrics.waiting.Inc()
 }
 
-// next starts those whose turn it is.
-func (t *turns) next() {
+// advance starts those whose turn it is.
+func (t *turns) advance() {
 	concurrency := t.limits().Concurrency
 	for e := t.waiting.Front(); e != nil; e = t.waiting.Front() {
 		n := e.Value.(*turn)
@@ -130,7 +147,7 @@ func (t *turns) finish(n *turn) {
 	t.taken -= n.slots
 	t.metrics.computing.Dec()
 	t.mean += meanWeight * (time.Since(n.began).Seconds() - t.mean)
-	t.next()
+	t.advance()
 }
 
 // retry is the time in which those that wait now will have had their turn.
@@ -155,14 +172,14 @@ func (n *turn) wait(ctx context.Context) error {
 		return nil // at the last moment
 	}
 	n.turns.leave(n)
-	n.ended = true
-	n.turns.next()
+	n.idle = true
+	n.turns.advance()
 	return ctx.Err()
 }
 
 // giveWay lets others compute first, if there are any and n has computed for long.
 func (n *turn) giveWay(ctx context.Context) {
-	if n.reading || n.ended || time.Since(n.began) < quantum {
+	if n.idle || time.Since(n.began) < quantum {
 		return
 	}
 	t := n.turns
@@ -178,17 +195,13 @@ func (n *turn) giveWay(ctx context.Context) {
 	_ = n.wait(ctx) // the caller asks ctx next
 }
 
-// end gives up the place or the slots, and lets those that wait go on.
+// end gives up the slots, and lets those that wait go on.
 func (n *turn) end() {
-	if n.ended {
+	if n.idle {
 		return
 	}
 	n.turns.mu.Lock()
 	defer n.turns.mu.Unlock()
-	if n.reading {
-		n.turns.reading--
-		return
-	}
 	n.turns.finish(n)
 }
 

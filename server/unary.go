@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"slices"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
@@ -13,7 +12,8 @@ import (
 // is read. Those of the server are asked after it, but for streams.
 type registrar struct {
 	*grpc.Server
-	before grpc.UnaryServerInterceptor
+	before  grpc.UnaryServerInterceptor
+	limiter *limiter
 }
 
 // RegisterService implements [grpc.ServiceRegistrar].
@@ -24,7 +24,11 @@ func (r registrar) RegisterService(d *grpc.ServiceDesc, service any) {
 		m := &asking.Methods[i]
 		handle, info := m.Handler, &grpc.UnaryServerInfo{Server: service, FullMethod: "/" + d.ServiceName + "/" + m.MethodName}
 		m.Handler = func(service any, ctx context.Context, read func(any) error, after grpc.UnaryServerInterceptor) (any, error) {
-			return r.before(ctx, nil, info, func(ctx context.Context, _ any) (any, error) { return handle(service, ctx, within(ctx, read), after) })
+			return r.before(ctx, nil, info, func(ctx context.Context, _ any) (any, error) {
+				q := &request{limiter: r.limiter, method: info.FullMethod}
+				defer q.end()
+				return handle(service, ctx, func(m any) error { return q.read(ctx, read, m) }, after)
+			})
 		}
 	}
 	r.Server.RegisterService(&asking, service)
@@ -51,23 +55,6 @@ func within(ctx context.Context, read func(any) error) func(any) error {
 			return status.FromContextError(ctx.Err()).Err()
 		}
 	}
-}
-
-// promptStream is a stream whose first message is to come within a time.
-type promptStream struct {
-	grpc.ServerStream
-	most time.Duration // 0 = it has come
-}
-
-// RecvMsg implements [grpc.ServerStream].
-func (s *promptStream) RecvMsg(m any) error {
-	if s.most == 0 {
-		return s.ServerStream.RecvMsg(m)
-	}
-	ctx, cancel := context.WithTimeout(s.Context(), s.most)
-	defer cancel()
-	s.most = 0
-	return within(ctx, s.ServerStream.RecvMsg)(m)
 }
 
 // chain is interceptors one after the other.

@@ -1,0 +1,94 @@
+package server
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
+	encodingproto "google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+)
+
+// request is one of gRPC. It is read when there is room for it, and decoded when there is memory
+// for what becomes of it.
+type request struct {
+	limiter *limiter
+	method  string
+	give    func() // the memory; nil = it has none
+	done    bool   // it has been read
+}
+
+// read is [grpc.ServerStream.RecvMsg], until ctx ends.
+func (q *request) read(ctx context.Context, read func(any) error, m any) (err error) {
+	defer func() { q.done = err == nil }()
+	l, limits := q.limiter, q.limiter.limits()
+	ctx, cancel := context.WithTimeout(ctx, min(limits.Deadline, requestTime))
+	defer cancel()
+	from, ok := peer.FromContext(ctx)
+	if !ok || from.Addr.Network() == innerNetwork { // REST has seen to it
+		return within(ctx, read)(m)
+	}
+	q.end()
+	room := l.reading
+	if probes(q.method) {
+		room = l.probing
+	}
+	raw := &undecoded{}
+	err = room.while(ctx, asking(ctx, from.Addr.String()), l.most, func() error { return within(ctx, read)(raw) })
+	if err != nil {
+		return err
+	}
+	defer raw.data.Free()
+	if !l.large[q.method] {
+		if n := raw.data.Len(); n > mostBytesOfOthers {
+			return status.Errorf(codes.ResourceExhausted, "the request has %d bytes: more than %d are nothing that %s asks for", n, mostBytesOfOthers, q.method)
+		}
+	} else if q.give, err = l.memory.take(raw.data.Len(), limits.RequestMemory); err != nil {
+		return err
+	}
+	if err := protoCodec.Unmarshal(raw.data, m); err != nil {
+		return status.Errorf(codes.Internal, "grpc: failed to unmarshal the received message: %v", err) // as grpc has it
+	}
+	return nil
+}
+
+// end gives the memory back.
+func (q *request) end() {
+	if q.give != nil {
+		q.give()
+		q.give = nil
+	}
+}
+
+// undecoded is a request as it has come. Whoever reads it frees it.
+type undecoded struct{ data mem.BufferSlice }
+
+var protoCodec = encoding.GetCodecV2(encodingproto.Name)
+
+// codec is that of gRPC, but for requests that are decoded later.
+type codec struct{ encoding.CodecV2 }
+
+// Unmarshal implements [encoding.CodecV2].
+func (c codec) Unmarshal(data mem.BufferSlice, m any) error {
+	raw, ok := m.(*undecoded)
+	if !ok {
+		return c.CodecV2.Unmarshal(data, m)
+	}
+	data.Ref()
+	raw.data = data
+	return nil
+}
+
+// readStream is a stream whose messages are requests, each of which is to come within a time.
+type readStream struct {
+	grpc.ServerStream
+	request *request
+}
+
+// RecvMsg implements [grpc.ServerStream].
+func (s *readStream) RecvMsg(m any) error {
+	return s.request.read(s.Context(), s.ServerStream.RecvMsg, m)
+}
