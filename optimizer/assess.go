@@ -8,19 +8,27 @@ import "math"
 // returns the errors of Evaluate; limits that the plan breaks are Evaluate's to
 // tell.
 func (p *Problem) Assess(replicas [][][]int) (*Solution, error) {
-	e, err := p.Evaluate(replicas)
-	if err != nil {
+	if err := p.checkShape(replicas); err != nil {
 		return nil, err
 	}
+	s := p.assess(replicas)
+	for i := range p.Workloads {
+		s.Allocations[i].MarginalPrice = p.Workloads[i].prices()
+	}
+	return s, nil
+}
+
+// assess is Assess but for the marginal prices, of a plan in the shape of the problem.
+func (p *Problem) assess(replicas [][][]int) *Solution {
+	packings := packPools(p)
+	e := p.evaluate(replicas, packings)
 	s := &Solution{
 		Proof: Unproven, Objective: e.Objective, PricePerHour: e.PricePerHour, Gap: gapOf(e.Objective, 0),
 		Allocations: make([]Allocation, len(p.Workloads)),
 		Pools:       make([]Usage, len(p.Pools)), Quotas: make([]Usage, len(p.Quotas)),
 	}
-	packings := make([]packing, len(p.Pools))
 	for g, used := range e.Pools {
 		s.Pools[g].Used = used
-		packings[g] = packPool(p, g)
 	}
 	s.Notes = packingNotes(p, packings)
 	for q, used := range e.Quotas {
@@ -29,7 +37,6 @@ func (p *Problem) Assess(replicas [][][]int) (*Solution, error) {
 	for i := range p.Workloads {
 		s.Allocations[i] = Allocation{
 			Replicas: replicas[i], Unmet: e.Unmet[i], ShapeShares: e.ShapeShares[i], Shortfall: e.Shortfall[i],
-			MarginalPrice: p.Workloads[i].prices(),
 		}
 		switch {
 		case e.Shortfall[i] > 0:
@@ -38,7 +45,7 @@ func (p *Problem) Assess(replicas [][][]int) (*Solution, error) {
 			s.Demand = Partial
 		}
 	}
-	return s, nil
+	return s
 }
 
 // prices are what one request/s costs on each variant at its cheapest placement.

@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -11,11 +12,23 @@ import (
 // only between parts that are interchangeable. The search works on it, so that
 // neither the order of the input nor renaming changes what is found.
 type canonical struct {
+	// Problem has pools and quotas in canonical order; its workloads are nil until whole copies them.
 	Problem
+	// from is the original problem.
+	from *Problem
 	// The slices map a canonical index to that of the original problem.
 	pools, quotas, workloads []int
 	variants                 [][]int
-	placements               [][][]int
+	// rank is the canonical index by original pool, and place that by original workload, for what
+	// goes through large problems in the order in which they lie in memory.
+	rank, place []int
+	// first is the first item of each canonical workload; behind it is the number of all items.
+	first []int
+	// one is what workload returns, with its parts in room and places.
+	one    Workload
+	room   []Variant
+	places []Placement
+	order  []int // scratch
 }
 
 // canonicalize orders by colour refinement (Weisfeiler and Leman, 1968): the
@@ -27,73 +40,100 @@ func canonicalize(p *Problem) *canonical {
 	for c.splitPools() {
 		c.refine()
 	}
-	out := &canonical{pools: orderBy(c.pools, func(i int) string { return p.Pools[i].Name })}
-	rank := inverse(out.pools)
+	out := &canonical{from: p, pools: orderBy(c.pools, func(i int) string { return p.Pools[i].Name })}
+	out.rank = inverse(out.pools)
 	out.quotas = orderBy(c.quotas, func(i int) string { return p.Quotas[i].Namespace })
 	out.workloads = orderBy(c.workloads, func(i int) string { return p.Workloads[i].Name })
 	out.BudgetPerHour = p.BudgetPerHour
-	out.Workloads = make([]Workload, 0, len(p.Workloads))
 	for _, i := range out.pools {
 		out.Pools = append(out.Pools, p.Pools[i])
 	}
 	for _, i := range out.quotas {
 		q := p.Quotas[i]
-		q.Pool = rank[q.Pool]
+		q.Pool = out.rank[q.Pool]
 		out.Quotas = append(out.Quotas, q)
 	}
-	b := &canonicalBuilder{canonical: out, rank: rank}
-	for _, i := range out.workloads {
-		b.addWorkload(&p.Workloads[i], c.variants[i])
-	}
+	out.place = inverse(out.workloads)
+	out.sortVariants(c.variants)
 	return out
 }
 
-// canonicalBuilder copies workloads in canonical order.
-type canonicalBuilder struct {
-	*canonical
-	rank       []int // of the pools
-	variants   slab[Variant]
-	placements slab[Placement]
-	orders     slab[int]
-	ofVariants slab[[]int]
-}
-
-// addWorkload appends a copy of w in canonical order.
-func (b *canonicalBuilder) addWorkload(w *Workload, colours []uint64) {
-	order := b.orders.take(len(colours))
-	sortBy(order, colours, func(j int) string { return w.Variants[j].Name })
-	sorted := *w
-	sorted.Variants = b.variants.take(len(order))
-	placements := b.ofVariants.take(len(order))
-	for to, from := range order {
-		v := &sorted.Variants[to]
-		*v = w.Variants[from]
-		placements[to] = b.placementOrder(v.Placements)
-		moved := b.placements.take(len(v.Placements))
-		for k, from := range placements[to] {
-			moved[k] = v.Placements[from]
-			moved[k].Pool = b.rank[moved[k].Pool]
+// sortVariants orders the variants of all workloads and numbers their items.
+func (c *canonical) sortVariants(colours [][]uint64) {
+	c.variants, c.first = make([][]int, len(c.place)), make([]int, len(c.place)+1)
+	var orders slab[int]
+	for from, i := range c.place {
+		w := &c.from.Workloads[from]
+		c.variants[i] = orders.take(len(w.Variants))
+		sortBy(c.variants[i], colours[from], func(j int) string { return w.Variants[j].Name })
+		for j := range w.Variants {
+			c.first[i+1] += len(w.Variants[j].Placements)
 		}
-		v.Placements = moved
 	}
-	sorted.sortShapes(w, order)
-	b.Workloads = append(b.Workloads, sorted)
-	b.canonical.variants = append(b.canonical.variants, order)
-	b.canonical.placements = append(b.canonical.placements, placements)
+	for i := range c.place {
+		c.first[i+1] += c.first[i]
+	}
 }
 
-// placementOrder sorts placements by the rank of their pools.
-func (b *canonicalBuilder) placementOrder(placements []Placement) []int {
-	order := b.orders.take(len(placements))
-	for k := range order {
-		order[k] = k
+// given is workload i with its parts in the order of the original problem.
+func (c *canonical) given(i int) *Workload { return &c.from.Workloads[c.workloads[i]] }
+
+// workload is workload i in canonical order, valid until the next call. Most solves need each but
+// once, and a copy of all would take longer than what is done with it.
+func (c *canonical) workload(i int) *Workload {
+	if c.Workloads != nil {
+		return &c.Workloads[i]
 	}
-	if len(order) > 1 {
-		slices.SortFunc(order, func(x, y int) int {
-			return cmp.Compare(b.rank[placements[x].Pool], b.rank[placements[y].Pool])
-		})
+	c.room, c.places = resize(c.room, len(c.variants[i])), resize(c.places, c.first[i+1]-c.first[i])
+	c.one = c.sorted(i, c.room, c.places)
+	return &c.one
+}
+
+// whole is the problem in canonical order, for what looks at workloads again and again.
+func (c *canonical) whole() *Problem {
+	if c.Workloads == nil {
+		c.Workloads = c.some(func(int) bool { return true }).Workloads
 	}
-	return order
+	return &c.Problem
+}
+
+// some is the problem with those workloads only that are wanted, in canonical order.
+func (c *canonical) some(wanted func(i int) bool) *Problem {
+	p := c.Problem
+	p.Workloads = nil
+	var (
+		variants   slab[Variant]
+		placements slab[Placement]
+	)
+	for i := range c.workloads {
+		if wanted(i) {
+			p.Workloads = append(p.Workloads, c.sorted(i, variants.take(len(c.variants[i])), placements.take(c.first[i+1]-c.first[i])))
+		}
+	}
+	return &p
+}
+
+// sorted is a copy of workload i in canonical order, its parts in the slices given.
+func (c *canonical) sorted(i int, variants []Variant, placements []Placement) Workload {
+	from := c.given(i)
+	w := *from
+	w.Variants = variants
+	for to, j := range c.variants[i] {
+		v := &variants[to]
+		*v = from.Variants[j]
+		places := placements[:len(v.Placements):len(v.Placements)]
+		placements = placements[len(places):]
+		copy(places, v.Placements)
+		for k := range places {
+			places[k].Pool = c.rank[places[k].Pool]
+		}
+		if len(places) > 1 {
+			slices.SortFunc(places, func(x, y Placement) int { return x.Pool - y.Pool })
+		}
+		v.Placements = places
+	}
+	w.sortShapes(from, c.variants[i])
+	return w
 }
 
 // sortShapes takes the shapes of a workload in their canonical order; the variants are
@@ -123,18 +163,44 @@ func (c *canonical) restore(items []int32) [][][]int {
 		variants slab[[]int]
 		counts   slab[int]
 	)
-	for i, from := range c.workloads {
-		out[from] = variants.take(len(c.variants[i]))
-		for j, variant := range c.variants[i] {
-			places := c.placements[i][j]
-			out[from][variant] = counts.take(len(places))
-			for k, place := range places {
-				out[from][variant][place] = int(items[k])
-			}
-			items = items[len(places):]
+	for from, i := range c.place {
+		w, item := &c.from.Workloads[from], c.first[i]
+		out[from] = variants.take(len(w.Variants))
+		for j := range w.Variants {
+			out[from][j] = counts.take(len(w.Variants[j].Placements))
+		}
+		for j, k := range c.items(i) {
+			out[from][j][k] = int(items[item])
+			item++
 		}
 	}
 	return out
+}
+
+// items are the variant and placement of the items of workload i, as the original problem counts them.
+func (c *canonical) items(i int) iter.Seq2[int, int] {
+	return func(yield func(variant, placement int) bool) {
+		w := c.given(i)
+		for _, j := range c.variants[i] {
+			for _, k := range c.placementOrder(w.Variants[j].Placements) {
+				if !yield(j, k) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// placementOrder is the indices of placements by the rank of their pools, valid until the next call.
+func (c *canonical) placementOrder(placements []Placement) []int {
+	c.order = c.order[:0]
+	for k := range placements {
+		c.order = append(c.order, k)
+	}
+	if len(placements) > 1 {
+		slices.SortFunc(c.order, func(x, y int) int { return c.rank[placements[x].Pool] - c.rank[placements[y].Pool] })
+	}
+	return c.order
 }
 
 // orderBy sorts indices by colour, then name.
@@ -202,14 +268,15 @@ func newColours(p *Problem) *colours {
 		c.workloadNumbers[i] = hashOf(2, uint64(w.Priority), math.Float64bits(w.Demand), math.Float64bits(w.waived), math.Float64bits(w.UnmetPenalty),
 			flag(w.Penalized), uint64(w.Mixing), uint64(w.Redundancy), uint64(w.MinReplicas), flag(w.MaxReplicas.Limited), uint64(w.MaxReplicas.Value))
 		c.variants[i] = hashes.take(len(w.Variants))
-		c.variantNumbers[i] = hashes.take(len(w.Variants))
-		traffic := w.variantColours(func(int) uint64 { return 0 })
+		numbers := hashes.take(len(w.Variants))
+		w.variantColours(numbers, func(int) uint64 { return 0 })
 		for j := range w.Variants {
 			v := &w.Variants[j]
-			c.variantNumbers[i][j] = hashOf(3, traffic[j], uint64(v.DevicesPerReplica), uint64(v.NodesPerReplica)^flag(v.quotaOnly)<<32,
+			numbers[j] = hashOf(3, numbers[j], uint64(v.DevicesPerReplica), uint64(v.NodesPerReplica)^flag(v.quotaOnly)<<32,
 				uint64(v.MinReplicas), flag(v.MaxReplicas.Limited), uint64(v.MaxReplicas.Value), uint64(v.CurrentReplicas),
 				math.Float64bits(v.SwitchUp), math.Float64bits(v.SwitchDown))
 		}
+		c.variantNumbers[i] = numbers
 	}
 	c.namespaces = make([]uint64, len(c.namespaceNumbers))
 	return c

@@ -39,36 +39,47 @@ func (p *Problem) Evaluate(replicas [][][]int) (Evaluation, error) {
 	if err := p.checkShape(replicas); err != nil {
 		return Evaluation{}, err
 	}
+	return p.evaluate(replicas, packPools(p)), nil
+}
+
+func (p *Problem) evaluate(replicas [][][]int, packings []packing) Evaluation {
 	e := Evaluation{
 		Unmet:       make([]float64, len(p.Workloads)),
 		ShapeShares: make([][][]float64, len(p.Workloads)),
 		Shortfall:   make([]int, len(p.Workloads)),
 	}
+	all := evaluationPart{occupancy: newOccupancy(p, packings)}
 	parts := make([]evaluationPart, parallel.Count(len(p.Workloads), evaluationBlock))
 	parallel.Blocks(len(p.Workloads), evaluationBlock, func(block, from, to int) {
+		part := &parts[block]
+		part.occupancy = all.unused()
 		for i := from; i < to; i++ {
-			parts[block].add(p, &e, i, replicas[i])
+			part.add(p, &e, i, replicas[i])
 		}
 	})
-	var prices, costs []float64
 	for k := range parts {
-		prices, costs = append(prices, parts[k].prices...), append(costs, parts[k].costs...)
-		e.Violations = append(e.Violations, parts[k].violations...)
+		all.join(&parts[k])
 	}
-	e.PricePerHour = sum(prices)
-	e.Objective = sum(append(costs, prices...))
-	p.evaluateLimits(replicas, &e)
-	return e, nil
+	e.PricePerHour = all.prices.total()
+	all.costs.addSum(&all.prices)
+	e.Objective = all.costs.total()
+	e.Pools, e.Quotas = make([]int, len(p.Pools)), all.quotas
+	for g := range e.Pools {
+		e.Pools[g] = all.pools[g].devices
+	}
+	e.Violations = slices.Concat(all.violations, p.limitViolations(all.pools, &e))
+	return e
 }
 
 // evaluationBlock is the number of workloads that are evaluated together.
-const evaluationBlock = 64
+const evaluationBlock = 256
 
 // evaluationPart is the evaluation of a block of workloads.
 type evaluationPart struct {
-	prices, costs []float64
-	violations    []error
-	counts        []int // scratch
+	prices, costs exactSum
+	occupancy
+	violations []error
+	counts     []int // scratch
 }
 
 // add evaluates workload i.
@@ -81,21 +92,31 @@ func (part *evaluationPart) add(p *Problem, e *Evaluation, i int, replicas [][]i
 			if n == 0 {
 				continue
 			}
-			part.prices = append(part.prices, float64(n)*v.Placements[k].PricePerHour)
-			if change := v.Placements[k].change; change != 0 {
-				part.costs = append(part.costs, float64(n)*change)
+			at := &v.Placements[k]
+			part.use(w.Namespace, v, at.Pool, n)
+			part.prices.add(float64(n) * at.PricePerHour)
+			if at.change != 0 {
+				part.costs.add(float64(n) * at.change)
 			}
 		}
 		if cost := v.Switching(part.counts[j]); cost != 0 {
-			part.costs = append(part.costs, cost)
+			part.costs.add(cost)
 		}
 	}
 	e.Unmet[i], e.ShapeShares[i] = w.serve(part.counts)
 	if w.Penalized && e.Unmet[i] > 0 {
-		part.costs = append(part.costs, w.UnmetPenalty*e.Unmet[i])
+		part.costs.add(w.UnmetPenalty * e.Unmet[i])
 	}
 	e.Shortfall[i] = w.shortfall(part.counts)
 	part.violations = append(part.violations, w.violations(part.counts)...)
+}
+
+// join adds the evaluation of other workloads.
+func (part *evaluationPart) join(other *evaluationPart) {
+	part.prices.addSum(&other.prices)
+	part.costs.addSum(&other.costs)
+	part.occupancy.join(&other.occupancy)
+	part.violations = append(part.violations, other.violations...)
 }
 
 func (p *Problem) checkShape(replicas [][][]int) error {
@@ -220,46 +241,7 @@ func (w *Workload) violations(counts []int) []error {
 	return broken
 }
 
-// evaluateLimits fills in the use of pools and quotas and what breaks them or the
-// budget.
-func (p *Problem) evaluateLimits(replicas [][][]int, e *Evaluation) {
-	e.Pools = make([]int, len(p.Pools))
-	e.Quotas = make([]int, len(p.Quotas))
-	pools, quotas := poolUses(p), quotaIndex(p)
-	for i := range p.Workloads {
-		w := &p.Workloads[i]
-		for j := range w.Variants {
-			v := &w.Variants[j]
-			for k, n := range replicas[i][j] {
-				g := v.Placements[k].Pool
-				e.Pools[g] += pools[g].add(v, n)
-				if q, ok := quotas[quotaKey{w.Namespace, g}]; ok {
-					e.Quotas[q] += n * v.DevicesPerReplica
-				}
-			}
-		}
-	}
-	e.Violations = append(e.Violations, p.limitViolations(pools, e)...)
-}
-
-// poolUse is the use of the limits of one pool.
-type poolUse struct {
-	packing packing
-	limits  []limit
-	used    []int
-}
-
-// add places n replicas and returns the devices that they occupy.
-func (u *poolUse) add(v *Variant, n int) int {
-	devices, part := u.packing.devices(v)
-	for r, row := range u.limits {
-		if part >= row.size {
-			u.used[r] += n * devices
-		}
-	}
-	return n * devices
-}
-
+// limitViolations are the limits on several workloads that are broken.
 func (p *Problem) limitViolations(pools []poolUse, e *Evaluation) []error {
 	var broken []error
 	for g := range pools {

@@ -18,29 +18,29 @@ type plan struct {
 // the whole of one that was ended before it found a plan: then it is a greedy one, each workload in
 // turn by what costs least per request/s.
 type filler struct {
+	// problem has only the workloads that may have unmet demand, and plan their part of it.
 	problem *Problem
 	room    *Headroom
 	plan    *plan
-	// first is the first item of each workload.
+	// first is the first item of each of these workloads.
 	first []int
 }
 
 // fill returns a plan with all of another one's replicas, or, without one, with as many of the
 // declared minimums as fit.
-func fill(p *Problem, from *plan) *plan {
-	f := &filler{problem: p, room: NewHeadroom(p), plan: &plan{unmet: make([]float64, len(p.Workloads))}}
-	for i := range p.Workloads {
-		f.first = append(f.first, len(f.plan.replicas))
-		for j := range p.Workloads[i].Variants {
-			for range p.Workloads[i].Variants[j].Placements {
-				f.plan.replicas = append(f.plan.replicas, 0)
-			}
+func fill(c *canonical, packings []packing, from *plan) *plan {
+	out := &plan{replicas: make([]int32, c.first[len(c.workloads)]), unmet: make([]float64, len(c.workloads))}
+	if from == nil {
+		for i := range out.unmet {
+			out.unmet[i] = math.NaN()
 		}
-		f.plan.unmet[i] = math.NaN()
+	} else {
+		copy(out.replicas, from.replicas)
+		copy(out.unmet, from.unmet)
 	}
-	if from != nil {
-		f.adopt(from)
-	}
+	f := &filler{problem: c.some(func(i int) bool { return out.unmet[i] != 0 }), plan: &plan{}}
+	f.room = newHeadroom(f.problem, packings)
+	f.adopt(c, out)
 	order := f.serviceOrder()
 	if from == nil {
 		for _, i := range order {
@@ -50,18 +50,65 @@ func fill(p *Problem, from *plan) *plan {
 	for _, i := range order {
 		f.serve(i)
 	}
-	return f.plan
+	f.handBack(c, out)
+	return out
 }
 
-// serviceOrder lists the workloads that may have unmet demand in the order in which it matters: by
-// priority, then by penalty.
+// adopt takes the part of a plan that is of the filler's workloads; the other replicas only take room.
+func (f *filler) adopt(c *canonical, from *plan) {
+	for i, unmet := range from.unmet {
+		if unmet == 0 {
+			continue
+		}
+		item := c.first[i]
+		f.first = append(f.first, len(f.plan.replicas))
+		f.plan.unmet = append(f.plan.unmet, unmet)
+		f.plan.replicas = append(f.plan.replicas, make([]int32, c.first[i+1]-item)...)
+		at := len(f.first) - 1
+		for j := range f.problem.Workloads[at].Variants {
+			for k := range f.problem.Workloads[at].Variants[j].Placements {
+				f.place(choice{at, j, k}, int(from.replicas[item]))
+				item++
+			}
+		}
+	}
+	var spent exactSum
+	for given, i := range c.place {
+		if from.unmet[i] != 0 {
+			continue
+		}
+		w, item := &c.from.Workloads[given], c.first[i]
+		for j, k := range c.items(i) {
+			if n := int(from.replicas[item]); n > 0 {
+				at := &w.Variants[j].Placements[k]
+				f.room.use(w.Namespace, &w.Variants[j], c.rank[at.Pool], n)
+				spent.add(float64(n) * at.PricePerHour)
+			}
+			item++
+		}
+	}
+	f.room.spent += spent.total()
+}
+
+// handBack puts the part of the filler's workloads into the whole plan.
+func (f *filler) handBack(c *canonical, to *plan) {
+	done := 0
+	for i := range to.unmet {
+		if to.unmet[i] != 0 {
+			to.unmet[i] = f.plan.unmet[done]
+			copy(to.replicas[c.first[i]:c.first[i+1]], f.plan.replicas[f.first[done]:])
+			done++
+		}
+	}
+}
+
+// serviceOrder lists the workloads in the order in which unmet demand matters: by priority, then by
+// penalty.
 func (f *filler) serviceOrder() []int {
 	p := f.problem
-	var order []int
-	for i, unmet := range f.plan.unmet {
-		if unmet != 0 {
-			order = append(order, i)
-		}
+	order := make([]int, len(p.Workloads))
+	for i := range order {
+		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := &p.Workloads[a], &p.Workloads[b]
@@ -74,19 +121,6 @@ func (f *filler) serviceOrder() []int {
 		return cmp.Compare(x.Priority, y.Priority)
 	})
 	return order
-}
-
-func (f *filler) adopt(from *plan) {
-	copy(f.plan.unmet, from.unmet)
-	item := 0
-	for i := range f.problem.Workloads {
-		for j := range f.problem.Workloads[i].Variants {
-			for k := range f.problem.Workloads[i].Variants[j].Placements {
-				f.place(choice{i, j, k}, int(from.replicas[item]))
-				item++
-			}
-		}
-	}
 }
 
 // choice is where a replica may run.

@@ -1,16 +1,17 @@
 package optimizer
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Headroom is what a plan in the making leaves of the limits of a problem: pools,
 // quotas, the budget, maximums and single mixing, as [Problem.Evaluate] counts
 // them. The problem must be valid and must not change meanwhile.
 type Headroom struct {
 	problem *Problem
-	pools   []poolUse
-	quotas  []int
-	quotaOf map[quotaKey]int
-	spent   float64
+	occupancy
+	spent float64
 	// counts are the replicas of each variant, by workload.
 	counts [][]int
 }
@@ -44,10 +45,12 @@ const (
 )
 
 // NewHeadroom returns the headroom of a plan without replicas.
-func NewHeadroom(p *Problem) *Headroom {
+func NewHeadroom(p *Problem) *Headroom { return newHeadroom(p, packPools(p)) }
+
+// newHeadroom takes the packings of the pools, of which replicas of other workloads may take room.
+func newHeadroom(p *Problem, packings []packing) *Headroom {
 	h := &Headroom{
-		problem: p, pools: poolUses(p), quotas: make([]int, len(p.Quotas)), quotaOf: quotaIndex(p),
-		counts: make([][]int, len(p.Workloads)),
+		problem: p, occupancy: newOccupancy(p, packings), counts: make([][]int, len(p.Workloads)),
 	}
 	var counts slab[int]
 	for i := range p.Workloads {
@@ -125,13 +128,9 @@ func (h *Headroom) affordable(price float64) int {
 func (h *Headroom) Place(w, v, k, n int) {
 	workload := &h.problem.Workloads[w]
 	variant := &workload.Variants[v]
-	place := variant.Placements[k]
 	h.counts[w][v] += n
-	h.pools[place.Pool].add(variant, n)
-	if q, ok := h.quotaOf[quotaKey{workload.Namespace, place.Pool}]; ok {
-		h.quotas[q] += n * variant.DevicesPerReplica
-	}
-	h.spent += float64(n) * place.PricePerHour
+	h.spent += float64(n) * variant.Placements[k].PricePerHour
+	h.use(workload.Namespace, variant, variant.Placements[k].Pool, n)
 }
 
 // room is how many more replicas of a variant pool g takes, and whether it is its
@@ -158,26 +157,79 @@ func (u *poolUse) free() int {
 	return u.packing.whole + u.packing.rest - u.used[0]
 }
 
+// occupancy is the use of pools and quotas.
+type occupancy struct {
+	pools   []poolUse
+	quotas  []int
+	quotaOf map[quotaKey]int
+}
+
 // quotaKey finds the quota of a namespace in a pool.
 type quotaKey struct {
 	namespace string
 	pool      int
 }
 
-func quotaIndex(p *Problem) map[quotaKey]int {
-	index := make(map[quotaKey]int, len(p.Quotas))
-	for q, quota := range p.Quotas {
-		index[quotaKey{quota.Namespace, quota.Pool}] = q
+func newOccupancy(p *Problem, packings []packing) occupancy {
+	o := occupancy{pools: make([]poolUse, len(packings)), quotas: make([]int, len(p.Quotas))}
+	for g := range o.pools {
+		limits := packings[g].limits()
+		o.pools[g] = poolUse{packing: packings[g], limits: limits, used: make([]int, len(limits))}
 	}
-	return index
+	if len(p.Quotas) > 0 {
+		o.quotaOf = make(map[quotaKey]int, len(p.Quotas))
+	}
+	for q, quota := range p.Quotas {
+		o.quotaOf[quotaKey{quota.Namespace, quota.Pool}] = q
+	}
+	return o
 }
 
-func poolUses(p *Problem) []poolUse {
-	pools := make([]poolUse, len(p.Pools))
-	for g := range pools {
-		pools[g].packing = packPool(p, g)
-		pools[g].limits = pools[g].packing.limits()
-		pools[g].used = make([]int, len(pools[g].limits))
+// unused is that of the same limits by nothing.
+func (o *occupancy) unused() occupancy {
+	out := occupancy{pools: slices.Clone(o.pools), quotas: make([]int, len(o.quotas)), quotaOf: o.quotaOf}
+	for g := range out.pools {
+		out.pools[g].used, out.pools[g].devices = make([]int, len(o.pools[g].used)), 0
 	}
-	return pools
+	return out
+}
+
+// use places n replicas in a pool.
+func (o *occupancy) use(namespace string, v *Variant, pool, n int) {
+	o.pools[pool].add(v, n)
+	if q, ok := o.quotaOf[quotaKey{namespace, pool}]; ok {
+		o.quotas[q] += n * v.DevicesPerReplica
+	}
+}
+
+// join adds the use by other workloads.
+func (o *occupancy) join(other *occupancy) {
+	for g := range o.pools {
+		o.pools[g].devices += other.pools[g].devices
+		for r, used := range other.pools[g].used {
+			o.pools[g].used[r] += used
+		}
+	}
+	for q, used := range other.quotas {
+		o.quotas[q] += used
+	}
+}
+
+// poolUse is the use of the limits of one pool, and the devices in use.
+type poolUse struct {
+	packing packing
+	limits  []limit
+	used    []int
+	devices int
+}
+
+// add places n replicas.
+func (u *poolUse) add(v *Variant, n int) {
+	devices, part := u.packing.devices(v)
+	u.devices += n * devices
+	for r, row := range u.limits {
+		if part >= row.size {
+			u.used[r] += n * devices
+		}
+	}
 }

@@ -29,6 +29,15 @@ type packing struct {
 	rounded bool
 }
 
+// packPools chooses the packings of all pools.
+func packPools(p *Problem) []packing {
+	packings := make([]packing, len(p.Pools))
+	for g := range packings {
+		packings[g] = packPool(p, g)
+	}
+	return packings
+}
+
 // packPool chooses the packing of a pool for the replicas placed in it.
 func packPool(p *Problem, pool int) packing {
 	g := &p.Pools[pool]

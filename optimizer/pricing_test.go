@@ -18,7 +18,7 @@ func moneyProgram(p *Problem, elastic bool) *program {
 	for i := range p.Workloads {
 		settled[p.Workloads[i].Priority] = 0
 	}
-	return newProgram(p, packings, stage{settled: settled, elastic: elastic, shortfallSettled: elastic, shortfall: 3})
+	return newProgram(asGiven(p), packings, stage{settled: settled, elastic: elastic, shortfallSettled: elastic, shortfall: 3})
 }
 
 func randomPrices(r *rand.Rand, rows int) []float64 {
@@ -222,4 +222,13 @@ func BenchmarkPricing(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(l.workloads)), "ns/workload")
+}
+
+// asGiven takes the order of a problem as the canonical one.
+func asGiven(p *Problem) *canonical {
+	c := &canonical{Problem: *p, from: p}
+	for i := range p.Workloads {
+		c.workloads = append(c.workloads, i)
+	}
+	return c
 }

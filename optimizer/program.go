@@ -139,28 +139,30 @@ func (s *stage) unit(p *Problem) float64 {
 		return 1
 	case weighedStage:
 		return s.weighed
+	case moneyStage:
+		return 0
 	}
-	total := 0.0
+	var demands []float64
 	for i := range p.Workloads {
-		if w := &p.Workloads[i]; s.kind == unmetStage && !w.Penalized && w.Priority == s.priority {
-			total += w.Demand
+		if w := &p.Workloads[i]; !w.Penalized && w.Priority == s.priority {
+			demands = append(demands, w.Demand)
 		}
 	}
-	return total
+	return sum(demands)
 }
 
 // newProgram builds the program of a stage.
-func newProgram(p *Problem, packings []packing, s stage) *program {
-	b := &programBuilder{problem: p, stage: s, program: &program{}, packings: packings, unmetRows: map[int]int32{}, quotasOf: map[string][]int{}}
+func newProgram(c *canonical, packings []packing, s stage) *program {
+	b := &programBuilder{problem: &c.Problem, stage: s, program: &program{}, packings: packings, unmetRows: map[int]int32{}, quotasOf: map[string][]int{}}
 	b.addRows()
 	if s.kind == weighedStage {
 		if b.weights = s.worth; b.weights == nil {
-			b.weights = weights(p)
+			b.weights = weights(c.whole())
 		}
 	}
-	b.program.workloads = make([]workload, len(p.Workloads))
-	for i := range p.Workloads {
-		b.addWorkload(&p.Workloads[i], &b.program.workloads[i])
+	b.program.workloads = make([]workload, len(c.workloads))
+	for i := range b.program.workloads {
+		b.addWorkload(c.workload(i), &b.program.workloads[i])
 	}
 	b.program.tightenRows()
 	return b.program
@@ -216,6 +218,9 @@ type programBuilder struct {
 	variants slab[variant]
 	places   slab[place]
 	uses     slab[use]
+	rows     slab[int32]
+	// used are the rows of the workload being added, some of them several times.
+	used []int32
 }
 
 func (b *programBuilder) add(row couplingRow) int32 {
@@ -276,6 +281,7 @@ func (b *programBuilder) addWorkload(from *Workload, w *workload) {
 	w.least, w.most = int32(from.MinReplicas), upper(from.MaxReplicas)
 	w.single = from.Mixing == Single
 	w.firstItem = b.program.items
+	b.used = b.used[:0]
 	if b.stage.kind == moneyStage || b.stage.kind == weighedStage {
 		w.money = 1
 	}
@@ -292,11 +298,13 @@ func (b *programBuilder) addWorkload(from *Workload, w *workload) {
 	}
 	for _, row := range []int32{w.unmetRow, w.shortfallRow} {
 		if row != none {
-			w.rows = append(w.rows, row)
+			b.used = append(b.used, row)
 		}
 	}
-	slices.Sort(w.rows)
-	w.rows = slices.Compact(w.rows)
+	slices.Sort(b.used)
+	b.used = slices.Compact(b.used)
+	w.rows = b.rows.take(len(b.used))
+	copy(w.rows, b.used)
 	b.program.items += w.items
 }
 
@@ -368,7 +376,7 @@ func (b *programBuilder) addVariant(from *Variant, v *variant, w *workload, quot
 			at.uses = append(at.uses, use{b.budgetRow, placement.PricePerHour})
 		}
 		for _, u := range at.uses {
-			w.rows = append(w.rows, u.row)
+			b.used = append(b.used, u.row)
 		}
 	}
 }

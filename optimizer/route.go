@@ -62,7 +62,8 @@ type routeProgram struct {
 
 func newRouteProgram(w *Workload, counts []int) *routeProgram {
 	r := &routeProgram{workload: w}
-	colours := w.variantColours(func(j int) uint64 { return uint64(counts[j]) })
+	colours := make([]uint64, len(w.Variants))
+	w.variantColours(colours, func(j int) uint64 { return uint64(counts[j]) })
 	r.variants = orderBy(colours, func(j int) string { return w.Variants[j].Name })
 	r.shapes = w.shapeOrder(r.variants)
 	rates := w.shapeRates()
@@ -215,16 +216,15 @@ func (r *routeProgram) shares(x []float64) [][]float64 {
 	return shares
 }
 
-// variantColours are hashes of the variants by what their traffic depends on, without
+// variantColours fills in hashes of the variants by what their traffic depends on, without
 // regard to the order of variants and shapes: those of a shape by its capacities, and
 // of a variant by its shapes in turn. extra is the part that is not about shapes.
-func (w *Workload) variantColours(extra func(j int) uint64) []uint64 {
-	colours := make([]uint64, len(w.Variants))
+func (w *Workload) variantColours(colours []uint64, extra func(j int) uint64) {
 	for j := range w.Variants {
 		colours[j] = hashOf(15, uint64(w.Variants[j].Phase), math.Float64bits(w.Variants[j].Capacity), extra(j))
 	}
 	if len(w.Shapes) == 0 {
-		return colours
+		return
 	}
 	next := make([]uint64, len(colours))
 	for range 3 {
@@ -240,7 +240,6 @@ func (w *Workload) variantColours(extra func(j int) uint64) []uint64 {
 		}
 		copy(colours, next)
 	}
-	return colours
 }
 
 // shapeOrder sorts the shapes by share and by their capacities on the variants in the

@@ -145,13 +145,13 @@ func (w *Workload) servable(j int) float64 {
 	if len(w.Shapes) == 0 {
 		return 1
 	}
-	share := 0.0
+	var share exactSum
 	for s, shape := range w.Shapes {
 		if w.Variants[j].ShapeCapacities[s] > 0 {
-			share += shape.Share
+			share.add(shape.Share)
 		}
 	}
-	return share
+	return share.total()
 }
 
 // shapeCapacity is what a replica sustains of shape s alone.

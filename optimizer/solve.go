@@ -37,11 +37,11 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 		o.limits = defaultLimits()
 	}
 	s := &solver{canonical: canonicalize(p), options: o, bounds: map[int]float64{}, budget: &effort{left: o.Effort, unasked: askEvery, stop: &stopper{ask: o.Stop}}}
-	for g := range s.canonical.Pools {
-		s.packings = append(s.packings, packPool(&s.canonical.Problem, g))
+	for _, g := range s.canonical.pools {
+		s.packings = append(s.packings, packPool(p, g))
 	}
 	s.stages()
-	return s.solution(p)
+	return s.solution(p), nil
 }
 
 // solver carries a solve through its stages.
@@ -80,7 +80,7 @@ func (s *solver) stages() {
 	if s.plan != nil {
 		return
 	}
-	s.plan = fill(&s.canonical.Problem, nil)
+	s.plan = fill(s.canonical, s.packings, nil)
 	if s.budget.exhausted() && s.settles(all) {
 		return
 	}
@@ -121,7 +121,7 @@ func (s *solver) settleEach(settled stage, priorities []int, hasty bool) (proven
 		settled.priority = priority
 		unmet := s.settle(settled)
 		settled.settled[priority] = unmet
-		if proven == k && unmet-s.bounds[priority] <= s.options.searchGap()*settled.unit(&s.canonical.Problem) {
+		if proven == k && unmet-s.bounds[priority] <= s.options.searchGap()*settled.unit(s.canonical.from) {
 			proven++
 		}
 	}
@@ -136,13 +136,13 @@ func (s *solver) minimizeCost(settled stage, hasty bool) {
 }
 
 // large says whether there are more workloads than a linear program with a row for each is made of.
-func (s *solver) large() bool { return len(s.canonical.Workloads) > s.options.limits.rows }
+func (s *solver) large() bool { return len(s.canonical.workloads) > s.options.limits.rows }
 
 // unmet is the demand of a priority that a plan leaves.
 func (s *solver) unmet(p *plan, priority int) float64 {
 	var total runningSum
-	for i := range s.canonical.Workloads {
-		if w := &s.canonical.Workloads[i]; !w.Penalized && w.Priority == priority {
+	for i := range s.canonical.workloads {
+		if w := s.canonical.given(i); !w.Penalized && w.Priority == priority {
 			total.add(p.unmet[i])
 		}
 	}
@@ -153,8 +153,8 @@ func (s *solver) unmet(p *plan, priority int) float64 {
 func (s *solver) shortfall() int {
 	missing, items := 0, s.plan.replicas
 	var counts []int
-	for i := range s.canonical.Workloads {
-		w := &s.canonical.Workloads[i]
+	for i := range s.canonical.workloads {
+		w := s.canonical.workload(i)
 		counts = resize(counts, len(w.Variants))
 		for j := range w.Variants {
 			counts[j] = 0
@@ -181,8 +181,8 @@ func (s *solver) settles(at stage) bool {
 // priorities are those of workloads whose unmet demand has no price, increasing.
 func (s *solver) priorities() []int {
 	var priorities []int
-	for i := range s.canonical.Workloads {
-		if w := &s.canonical.Workloads[i]; !w.Penalized && w.Demand > 0 {
+	for i := range s.canonical.workloads {
+		if w := s.canonical.given(i); !w.Penalized && w.Demand > 0 {
 			priorities = append(priorities, w.Priority)
 		}
 	}
@@ -220,7 +220,7 @@ func (s *solver) levels(allocations []Allocation) []Level {
 	for _, priority := range s.priorities() {
 		var unmet, demand runningSum
 		for i, from := range s.canonical.workloads {
-			if w := &s.canonical.Workloads[i]; !w.Penalized && w.Priority == priority {
+			if w := s.canonical.given(i); !w.Penalized && w.Priority == priority {
 				unmet.add(allocations[from].Unmet)
 				demand.add(w.Demand)
 			}
@@ -251,7 +251,7 @@ func gapOf(objective, bound float64) float64 {
 // A tentative run gives up where a first plan isn't found at the root.
 func (s *solver) run(at stage, tentative bool) {
 	before := s.last
-	s.last.program = newProgram(&s.canonical.Problem, s.packings, at)
+	s.last.program = newProgram(s.canonical, s.packings, at)
 	budget := s.budget.share(at.kind != moneyStage || tentative || at.hasty || at.bounding)
 	if at.worth != nil {
 		budget.limit(weighEffort)
@@ -260,7 +260,7 @@ func (s *solver) run(at stage, tentative bool) {
 	t := newTree(l, s.options)
 	t.hasty = at.kind == weighedStage || at.hasty || at.bounding
 	t.bounding = at.bounding
-	t.unit, t.whole = at.unit(&s.canonical.Problem), at.kind == shortfallStage
+	t.unit, t.whole = at.unit(s.canonical.from), at.kind == shortfallStage
 	if before.program != nil {
 		t.start = s.last.program.carryOver(before)
 	}
@@ -289,7 +289,7 @@ func (s *solver) keep(p *plan) {
 		return
 	}
 	if slices.ContainsFunc(p.unmet, func(unmet float64) bool { return unmet != 0 }) {
-		p = fill(&s.canonical.Problem, p)
+		p = fill(s.canonical, s.packings, p)
 	}
 	s.plan = p
 }
@@ -384,19 +384,15 @@ const shadowGap = 1e-3
 const shadowPasses = 100
 
 // solution reports the plan in the terms of the original problem.
-func (s *solver) solution(p *Problem) (*Solution, error) {
-	replicas := s.canonical.restore(s.plan.replicas)
-	out, err := p.Assess(replicas)
-	if err != nil {
-		return nil, fmt.Errorf("optimizer: own plan: %w", err)
-	}
+func (s *solver) solution(p *Problem) *Solution {
+	out := p.assess(s.canonical.restore(s.plan.replicas))
 	out.Levels, out.Stopped = s.levels(out.Allocations), s.budget.stop.stopped()
 	out.Effort = s.options.Effort - s.budget.left
 	out.Bound = min(proven(s.bound(out.Levels)), out.Objective)
 	out.Gap = gapOf(out.Objective, out.Bound)
 	out.Proof = out.proof(max(s.options.RelativeGap, leastGap))
 	s.addPrices(out)
-	return out, nil
+	return out
 }
 
 // bound is a lower bound on the cost of any plan that keeps to the levels. Where the search ended before
@@ -406,8 +402,8 @@ func (s *solver) bound(levels []Level) float64 {
 		return s.money.bound
 	}
 	var least runningSum
-	for i := range s.canonical.Workloads {
-		w := &s.canonical.Workloads[i]
+	for i := range s.canonical.workloads {
+		w := s.canonical.workload(i)
 		if w.Penalized || !slices.ContainsFunc(levels, func(l Level) bool { return l.Priority == w.Priority }) {
 			least.add(w.leastCost())
 		}
@@ -426,6 +422,9 @@ func (s *Solution) proof(wanted float64) Proof {
 // addPrices puts the multipliers at the root to what they price.
 func (s *solver) addPrices(out *Solution) {
 	if s.money.program == nil {
+		for i := range out.Allocations {
+			out.Allocations[i].MarginalPrice = s.canonical.from.Workloads[i].prices()
+		}
 		return
 	}
 	for r, row := range s.money.program.rows {
@@ -439,11 +438,14 @@ func (s *solver) addPrices(out *Solution) {
 			out.BudgetShadowPrice += price
 		}
 	}
+	var prices slab[float64]
 	for i, from := range s.canonical.workloads {
 		w := &s.money.program.workloads[i]
+		marginal := prices.take(len(w.variants))
 		for j, variant := range s.canonical.variants[i] {
-			out.Allocations[from].MarginalPrice[variant] = w.variants[j].marginalPrice(s.money.prices) / s.canonical.Workloads[i].servable(j)
+			marginal[variant] = w.variants[j].marginalPrice(s.money.prices) / s.canonical.given(i).servable(variant)
 		}
+		out.Allocations[from].MarginalPrice = marginal
 	}
 }
 

@@ -49,14 +49,13 @@ func (s *solver) warmStart() *warmStart {
 	w.prices = s.startPrices(pools)
 	from := s.options.Start
 	workloads := indexOf(len(from.Problem.Workloads), func(i int) string { return from.Problem.Workloads[i].Name })
-	for i := range s.canonical.Workloads {
-		to := &s.canonical.Workloads[i]
-		old, ok := workloads.find(to.Name, s.canonical.workloads[i])
+	for given, i := range s.canonical.place {
+		to := &s.canonical.from.Workloads[given]
+		old, ok := workloads.find(to.Name, given)
 		if !ok {
 			continue
 		}
-		first := s.last.program.workloads[i].firstItem
-		complete := s.startReplicas(i, old, pools, w.x[first:first+s.last.program.workloads[i].items])
+		complete := s.startReplicas(i, old, pools, w.x[s.canonical.first[i]:])
 		w.kept[i] = complete && to.Demand == from.Problem.Workloads[old].Demand
 	}
 	return w
@@ -104,7 +103,7 @@ func (s *solver) startPrices(pools []int32) []float64 {
 // startReplicas fills in the replicas that canonical workload i had in workload old of the start,
 // and says whether all that ran there still can.
 func (s *solver) startReplicas(i, old int, pools []int32, x []int32) (complete bool) {
-	from, to := &s.options.Start.Problem.Workloads[old], &s.canonical.Workloads[i]
+	from, to := &s.options.Start.Problem.Workloads[old], s.canonical.given(i)
 	replicas := s.options.Start.Solution.Allocations[old].Replicas
 	missing := 0
 	for j := range replicas {
@@ -114,17 +113,17 @@ func (s *solver) startReplicas(i, old int, pools []int32, x []int32) (complete b
 	}
 	variants := indexOf(len(from.Variants), func(j int) string { return from.Variants[j].Name })
 	item := 0
-	for j := range to.Variants {
-		v, ok := variants.find(to.Variants[j].Name, s.canonical.variants[i][j])
-		for _, place := range to.Variants[j].Placements {
-			for k := 0; ok && k < len(replicas[v]); k++ {
-				if int32(from.Variants[v].Placements[k].Pool) == pools[place.Pool] {
-					x[item] = int32(replicas[v][k])
-					missing -= replicas[v][k]
+	for j, k := range s.canonical.items(i) {
+		pool := pools[s.canonical.rank[to.Variants[j].Placements[k].Pool]]
+		if v, ok := variants.find(to.Variants[j].Name, j); ok {
+			for n, place := range from.Variants[v].Placements {
+				if int32(place.Pool) == pool {
+					x[item] = int32(replicas[v][n])
+					missing -= replicas[v][n]
 				}
 			}
-			item++
 		}
+		item++
 	}
 	return missing == 0
 }

@@ -3,27 +3,48 @@ package optimizer
 import "math"
 
 // sum is the correctly rounded sum of finite terms, so that their order does not
-// matter (Shewchuk, Adaptive Precision Floating-Point Arithmetic, 1997).
+// matter.
 func sum(terms []float64) float64 {
-	var buffer [40]float64
-	parts := buffer[:0]
+	var s exactSum
 	for _, x := range terms {
-		kept := parts[:0]
-		for _, y := range parts {
-			if math.Abs(x) < math.Abs(y) {
-				x, y = y, x
-			}
-			high := x + y
-			if low := y - (high - x); low != 0 {
-				kept = append(kept, low)
-			}
-			x = high
-		}
-		kept = append(kept, x)
-		parts = kept
+		s.add(x)
 	}
-	return roundParts(parts)
+	return s.total()
 }
+
+// exactSum is a sum of finite terms without rounding (Shewchuk, Adaptive Precision Floating-Point
+// Arithmetic, 1997): that of the first n parts, of increasing magnitude, which do not overlap. So there are
+// never more than all exponents have room for.
+type exactSum struct {
+	parts [(1024+1074)/53 + 3]float64
+	n     int
+}
+
+func (s *exactSum) add(x float64) {
+	kept := 0
+	for _, y := range s.parts[:s.n] {
+		if math.Abs(x) < math.Abs(y) {
+			x, y = y, x
+		}
+		high := x + y
+		if low := y - (high - x); low != 0 {
+			s.parts[kept] = low
+			kept++
+		}
+		x = high
+	}
+	s.parts[kept] = x
+	s.n = kept + 1
+}
+
+func (s *exactSum) addSum(other *exactSum) {
+	for _, x := range other.parts[:other.n] {
+		s.add(x)
+	}
+}
+
+// total is correctly rounded.
+func (s *exactSum) total() float64 { return roundParts(s.parts[:s.n]) }
 
 // roundParts adds parts of increasing magnitude that do not overlap, rounding once.
 func roundParts(parts []float64) float64 {

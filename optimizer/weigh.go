@@ -53,7 +53,7 @@ func (s *solver) priceUnmet(at stage, priorities []int) stage {
 		if len(units) == 0 {
 			s.bounds[priority] = proven(s.last.bound)
 		}
-		units[priority] = limited.unit(&s.canonical.Problem)
+		units[priority] = limited.unit(s.canonical.from)
 		limit := s.last.bound + sparedGap*max(s.options.searchGap(), leastSpared)*units[priority]
 		if unmet := s.unmet(s.plan, priority); known && unmet <= limit {
 			limit, at.settled[priority] = unmet, unmet
