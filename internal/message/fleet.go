@@ -41,7 +41,10 @@ func translateFleet(m *poolwrightv1.Fleet) (planner.Fleet, Violations) {
 	if v := tooMany(m); len(v) > 0 {
 		return planner.Fleet{}, v
 	}
-	t := translation{violations: validate(fleetValidator, m, protovalidate.WithFilter(protovalidate.FilterFunc(besideWorkloads)))}
+	t := translation{keepsRules: m.KeepsRules()}
+	if !t.keepsRules {
+		t.violations = validate(fleetValidator, m, protovalidate.WithFilter(protovalidate.FilterFunc(besideWorkloads)))
+	}
 	f := planner.Fleet{
 		Pools:     make([]planner.Pool, 0, len(m.GetPools())),
 		Objective: objective(m.GetObjective()),
@@ -85,10 +88,9 @@ func (t *translation) workloads(ms []*poolwrightv1.Workload) []planner.Workload 
 	return workloads
 }
 
-// rules checks those of the schema. Nearly all workloads keep them, which is told without
-// the reflection of a validator.
+// rules checks those of the schema for a workload.
 func (t *translation) rules(m *poolwrightv1.Workload, path string) {
-	if m.KeepsRules() {
+	if t.keepsRules || m.KeepsRules() {
 		return
 	}
 	for _, v := range validate(fleetValidator, m) {
@@ -98,7 +100,10 @@ func (t *translation) rules(m *poolwrightv1.Workload, path string) {
 
 // translation carries what the parts of one fleet need of each other.
 type translation struct {
-	violations    Violations
+	violations Violations
+	// keepsRules: the fleet keeps those of the schema, which is told without the reflection of a
+	// validator where it has nothing uncommon.
+	keepsRules    bool
 	byName        map[string]int
 	byAccelerator map[string][]int
 	pools         []planner.Pool

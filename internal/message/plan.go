@@ -2,6 +2,7 @@ package message
 
 import (
 	"math"
+	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -27,6 +28,7 @@ func plan(d *planner.Decision, loop bool) *poolwrightv1.Plan {
 	if s := d.Solution; s != nil {
 		proof(m, s)
 	}
+	m.Workloads = make([]*poolwrightv1.WorkloadPlan, 0, len(d.Plans))
 	for i := range d.Plans {
 		w := &d.Fleet.Workloads[i]
 		m.Allocations = append(m.Allocations, allocations(d, w, &d.Plans[i])...)
@@ -147,16 +149,16 @@ func workload(w *planner.Workload, plan *planner.WorkloadPlan, solved bool) *poo
 	for _, c := range plan.Conditions {
 		m.Conditions = append(m.Conditions, &poolwrightv1.Condition{Type: string(c.Type), Message: c.InWords()})
 	}
+	variants := make([]poolwrightv1.VariantPlan, len(plan.Variants))
+	m.Variants = make([]*poolwrightv1.VariantPlan, len(variants))
 	for j := range plan.Variants {
-		v := &plan.Variants[j]
-		vm := &poolwrightv1.VariantPlan{
-			Name: w.Variants[j].Name, CapacityRps: float64(v.Size.Capacity), ServedRps: float64(v.Size.Served),
-			Binding: v.Size.Binding, Reason: v.Reason,
-		}
+		v, vm := &plan.Variants[j], &variants[j]
+		vm.Name, vm.CapacityRps, vm.ServedRps = w.Variants[j].Name, float64(v.Size.Capacity), float64(v.Size.Served)
+		vm.Binding, vm.Reason = v.Size.Binding, v.Reason
 		if solved && !plan.Held && v.Size.Served > 0 {
 			vm.MarginalPricePerRps = &v.MarginalPrice
 		}
-		m.Variants = append(m.Variants, vm)
+		m.Variants[j] = vm
 	}
 	return m
 }
@@ -176,8 +178,12 @@ func prediction(p *planner.Prediction) *poolwrightv1.Prediction {
 }
 
 func quantiles(q planner.Quantiles) *poolwrightv1.LatencyPrediction {
-	d := func(s queueing.Seconds) *durationpb.Duration { return durationpb.New(s.Duration()) }
-	return &poolwrightv1.LatencyPrediction{Mean: d(q.Mean), P50: d(q.P50), P90: d(q.P90), P95: d(q.P95), P99: d(q.P99)}
+	d := new([5]durationpb.Duration) // at once: a plan has many
+	for i, s := range [len(d)]queueing.Seconds{q.Mean, q.P50, q.P90, q.P95, q.P99} {
+		whole := s.Duration().Truncate(time.Second)
+		d[i].Seconds, d[i].Nanos = int64(whole/time.Second), int32(s.Duration()-whole) //nolint:gosec // less than a second
+	}
+	return &poolwrightv1.LatencyPrediction{Mean: &d[0], P50: &d[1], P90: &d[2], P95: &d[3], P99: &d[4]}
 }
 
 // Capacities translates the sizes of a fleet's variants.

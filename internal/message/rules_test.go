@@ -3,7 +3,9 @@ package message_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
+	"time"
 
 	"buf.build/go/protovalidate"
 	"github.com/stretchr/testify/assert"
@@ -26,21 +28,20 @@ func TestSchemaHasNoRuleForTheListOfWorkloads(t *testing.T) {
 	require.Nil(t, workloads)
 }
 
-// What is told quickly of a workload is what the validator finds, whatever a single field of it
-// is: but for policies, and durations that are no durations, of which only the validator
-// tells.
+// What is told quickly of a fleet is what the validator finds, whatever a single field of it is: but
+// for policies, maps, and durations that are no durations, of which only the validator tells.
 func TestKeepsRulesAsTheValidatorFinds(t *testing.T) {
 	validator, err := protovalidate.New()
 	require.NoError(t, err)
-	w := &poolwrightv1.Workload{}
-	fill(w.ProtoReflect(), 0)
-	w.Policy = nil
-	require.NoError(t, validator.Validate(w))
-	require.True(t, w.KeepsRules())
+	f := &poolwrightv1.Fleet{}
+	fill(f.ProtoReflect())
+	f.Control.Policy, f.Workloads[0].Policy = nil, nil
+	require.NoError(t, validator.Validate(f))
+	require.True(t, f.KeepsRules())
 
 	var kept, broken int
-	vary(w.ProtoReflect(), "workload", func(what string, leftToValidator bool) {
-		quickly, found := w.KeepsRules(), validator.Validate(w)
+	vary(f.ProtoReflect(), "fleet", func(what string, leftToValidator bool) {
+		quickly, found := f.KeepsRules(), validator.Validate(f)
 		if quickly {
 			kept++
 			assert.NoError(t, found, what)
@@ -51,35 +52,35 @@ func TestKeepsRulesAsTheValidatorFinds(t *testing.T) {
 	})
 	assert.Greater(t, kept, 500)
 	assert.Greater(t, broken, 500)
-	assert.False(t, (*poolwrightv1.Workload)(nil).KeepsRules())
+	assert.False(t, (*poolwrightv1.Fleet)(nil).KeepsRules())
 }
 
-// fill sets every field of a message, at some depth, to something that keeps its rules.
-func fill(m protoreflect.Message, depth int) {
+// fill sets every field of a message but maps to something that keeps its rules.
+func fill(m protoreflect.Message) {
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
 		f := fields.Get(i)
 		switch v := m.NewField(f); {
-		case f.IsMap(), depth > 5:
+		case f.IsMap():
 		case f.IsList() && f.Message() != nil:
-			fill(v.List().AppendMutable().Message(), depth+1)
+			fill(v.List().AppendMutable().Message())
 			m.Set(f, v)
 		case f.IsList():
 			v.List().Append(v.List().NewElement())
 			m.Set(f, v)
 		case f.Message() != nil && f.Message().FullName() == "google.protobuf.Duration":
-			m.Set(f, protoreflect.ValueOfMessage(durationpb.New(1).ProtoReflect()))
+			m.Set(f, protoreflect.ValueOfMessage(durationpb.New(time.Minute).ProtoReflect()))
 		case f.Message() != nil:
-			fill(v.Message(), depth+1)
+			fill(v.Message())
 			m.Set(f, v)
 		case f.Kind() == protoreflect.StringKind:
 			m.Set(f, protoreflect.ValueOfString("a"))
-		case f.Kind() == protoreflect.DoubleKind && f.Name() == "q":
+		case f.Kind() == protoreflect.DoubleKind && slices.Contains([]protoreflect.Name{"q", "quantile", "relative_gap"}, f.Name()):
 			m.Set(f, protoreflect.ValueOfFloat64(0.5))
 		case f.Kind() == protoreflect.DoubleKind:
 			m.Set(f, protoreflect.ValueOfFloat64(1))
 		case f.Kind() == protoreflect.Int32Kind:
-			m.Set(f, protoreflect.ValueOfInt32(1))
+			m.Set(f, protoreflect.ValueOfInt32(3))
 		}
 	}
 }
@@ -100,7 +101,7 @@ func vary(m protoreflect.Message, path string, do func(what string, leftToValida
 		}
 		for _, v := range valuesOf(f, m) {
 			m.Set(f, v)
-			do(fmt.Sprintf("%s = %v", at, v), f.Name() == "policy" || !valid(v))
+			do(fmt.Sprintf("%s = %v", at, v), f.Name() == "policy" || f.IsMap() || !valid(v))
 		}
 		m.Clear(f)
 		do(at+" is not there", false)
@@ -123,7 +124,9 @@ func valid(v protoreflect.Value) bool {
 // valuesOf are values at and beside the bounds that rules have.
 func valuesOf(f protoreflect.FieldDescriptor, m protoreflect.Message) []protoreflect.Value {
 	if f.IsMap() {
-		return nil
+		all := m.NewField(f)
+		all.Map().Set(protoreflect.ValueOfString("a").MapKey(), all.Map().NewValue())
+		return []protoreflect.Value{all}
 	}
 	if !f.IsList() {
 		return singles(f, func() protoreflect.Value { return m.NewField(f) })
@@ -144,7 +147,7 @@ func valuesOf(f protoreflect.FieldDescriptor, m protoreflect.Message) []protoref
 		vs := make([]protoreflect.Value, n)
 		for i := range vs {
 			if vs[i] = element(); f.Message() != nil {
-				fill(vs[i].Message(), 1)
+				fill(vs[i].Message())
 			}
 		}
 		all = append(all, list(vs...))
@@ -156,15 +159,15 @@ func singles(f protoreflect.FieldDescriptor, fresh func() protoreflect.Value) []
 	var all []protoreflect.Value
 	switch {
 	case f.Message() != nil && f.Message().FullName() == "google.protobuf.Duration":
-		for _, seconds := range []int64{-315_576_000_001, -1e10, -1, 0, 1, 604_799, 604_800, 999_999, 1_000_000, 1e10, 315_576_000_001} {
-			for _, nanos := range []int32{-1e9, -1, 0, 1, 1e9} {
+		for _, seconds := range []int64{-315_576_000_001, -1e10, -1, 0, 1, 60, 3600, 86_400, 604_800, 1_000_000, 1e10, 315_576_000_001} {
+			for _, nanos := range []int32{-1e9, -1, 0, 1, 999_999_999, 1e9} {
 				d := &durationpb.Duration{Seconds: seconds, Nanos: nanos}
 				all = append(all, protoreflect.ValueOfMessage(d.ProtoReflect()))
 			}
 		}
 	case f.Message() != nil:
 		full := fresh()
-		fill(full.Message(), 1)
+		fill(full.Message())
 		all = append(all, fresh(), full)
 	case f.Kind() == protoreflect.StringKind:
 		for _, v := range []string{"", "a", "é", "\x00"} {
@@ -175,14 +178,14 @@ func singles(f protoreflect.FieldDescriptor, fresh func() protoreflect.Value) []
 			all = append(all, protoreflect.ValueOfEnum(v-1))
 		}
 	case f.Kind() == protoreflect.Int32Kind:
-		for _, bound := range []int32{0, 1, 8, 1000, 65536, 1_000_000} {
+		for _, bound := range []int32{0, 1, 3, 8, 28, 1000, 65536, 1_000_000} {
 			for _, v := range []int32{bound - 1, bound, bound + 1} {
 				all = append(all, protoreflect.ValueOfInt32(v))
 			}
 		}
 		all = append(all, protoreflect.ValueOfInt32(math.MinInt32), protoreflect.ValueOfInt32(math.MaxInt32))
 	case f.Kind() == protoreflect.DoubleKind:
-		for _, bound := range []float64{0, 0.5, 1, 1e6, 1e9, 1e12} {
+		for _, bound := range []float64{0, 0.5, 0.999, 1, 1e6, 1e9, 1e12} {
 			for _, v := range []float64{math.Nextafter(bound, -1), bound, math.Nextafter(bound, math.Inf(1))} {
 				all = append(all, protoreflect.ValueOfFloat64(v))
 			}

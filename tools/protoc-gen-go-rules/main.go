@@ -109,7 +109,7 @@ func (g *generator) field(f *protogen.Field, rules *validate.FieldRules) ([]stri
 	name := "x." + f.GoName
 	switch {
 	case f.Desc.IsMap():
-		return nil, rules == nil && f.Desc.MapValue().Message() == nil
+		return entries(name, f, rules)
 	case f.Desc.IsList():
 		return g.list(name, f, rules)
 	case !f.Desc.HasPresence():
@@ -138,6 +138,14 @@ func (g *generator) field(f *protogen.Field, rules *validate.FieldRules) ([]stri
 	return nil, true
 }
 
+// entries returns what must hold of a map: whoever has one with rules for what is in it has to ask.
+func entries(name string, f *protogen.Field, rules *validate.FieldRules) ([]string, bool) {
+	if rules == nil && f.Desc.MapValue().Message() == nil {
+		return nil, true
+	}
+	return []string{"len(" + name + ") == 0"}, only(rules, "map") && only(rules.GetMap(), "keys", "values")
+}
+
 // list returns what must hold of a list and its elements.
 func (g *generator) list(name string, f *protogen.Field, rules *validate.FieldRules) ([]string, bool) {
 	if !only(rules, "repeated") || !only(rules.GetRepeated(), "min_items", "max_items", "items") {
@@ -151,8 +159,8 @@ func (g *generator) list(name string, f *protogen.Field, rules *validate.FieldRu
 		conditions = append(conditions, fmt.Sprintf("len(%s) <= %d", name, r.GetMaxItems()))
 	}
 	of, ok := g.value("v", f, rules.GetRepeated().GetItems())
-	if !ok {
-		return nil, false
+	if !ok { // whoever has some has to ask
+		return append(conditions, "len("+name+") == 0"), true
 	}
 	if len(of) > 0 {
 		element := f.Desc.Kind().String()

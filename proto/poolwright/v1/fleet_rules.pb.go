@@ -9,6 +9,41 @@ import (
 
 // KeepsRules tells whether a message keeps the rules of its schema. It may say no of one that
 // does, but never yes of one that does not.
+func (x *Fleet) KeepsRules() bool {
+	return x != nil &&
+		!slices.ContainsFunc(x.Pools, func(v *Pool) bool { return !(v.KeepsRules()) }) &&
+		!slices.ContainsFunc(x.Workloads, func(v *Workload) bool { return !(v.KeepsRules()) }) &&
+		(x.Objective == nil || x.Objective.KeepsRules()) &&
+		!slices.ContainsFunc(x.Scenarios, func(v *Scenario) bool { return !(v.KeepsRules()) }) &&
+		(x.Control == nil || x.Control.KeepsRules())
+}
+
+// KeepsRules tells whether a message keeps the rules of its schema. It may say no of one that
+// does, but never yes of one that does not.
+func (x *Pool) KeepsRules() bool {
+	return x != nil &&
+		utf8.RuneCountInString(x.Accelerator) >= 1 &&
+		x.PricePerHour >= 0 &&
+		x.PricePerHour <= 1e+06 &&
+		(x.Capacity == nil || *x.Capacity >= 0 && *x.Capacity <= 1000000) &&
+		(x.DevicesPerNode == nil || *x.DevicesPerNode >= 1 && *x.DevicesPerNode <= 1000000) &&
+		len(x.Quotas) == 0 &&
+		x.Committed >= 0 &&
+		x.Committed <= 1000000 &&
+		(x.Growable == nil || x.Growable.KeepsRules())
+}
+
+// KeepsRules tells whether a message keeps the rules of its schema. It may say no of one that
+// does, but never yes of one that does not.
+func (x *Growth) KeepsRules() bool {
+	return x != nil &&
+		x.Max >= 0 &&
+		x.Max <= 1000000 &&
+		(x.Delay == nil || x.Delay.IsValid() && x.Delay.AsDuration() >= 0)
+}
+
+// KeepsRules tells whether a message keeps the rules of its schema. It may say no of one that
+// does, but never yes of one that does not.
 func (x *Workload) KeepsRules() bool {
 	return x != nil &&
 		utf8.RuneCountInString(x.Name) >= 1 &&
@@ -180,4 +215,59 @@ func (x *KVTransfer) KeepsRules() bool {
 	return x != nil &&
 		(x.Base == nil || x.Base.IsValid() && x.Base.AsDuration() >= 0 && x.Base.AsDuration() <= 1000000000000000) &&
 		(x.PerToken == nil || x.PerToken.IsValid() && x.PerToken.AsDuration() >= 0 && x.PerToken.AsDuration() <= 1000000000000000)
+}
+
+// KeepsRules tells whether a message keeps the rules of its schema. It may say no of one that
+// does, but never yes of one that does not.
+func (x *Objective) KeepsRules() bool {
+	return x != nil &&
+		x.BudgetPerHour >= 0 &&
+		x.BudgetPerHour <= 1e+12 &&
+		(x.RelativeGap == nil || *x.RelativeGap >= 0 && *x.RelativeGap < 1) &&
+		(x.TimeLimit == nil || x.TimeLimit.IsValid() && x.TimeLimit.AsDuration() > 0 && x.TimeLimit.AsDuration() <= 3600000000000) &&
+		x.Strategy >= 0 &&
+		x.Strategy <= 2 &&
+		x.SaturationPolicy >= 0 &&
+		x.SaturationPolicy <= 3 &&
+		(x.Robustness == nil || x.Robustness.KeepsRules()) &&
+		(x.CostExpansionRatePercent == nil || *x.CostExpansionRatePercent >= 0 && *x.CostExpansionRatePercent <= 1000000)
+}
+
+// KeepsRules tells whether a message keeps the rules of its schema. It may say no of one that
+// does, but never yes of one that does not.
+func (x *Robustness) KeepsRules() bool {
+	return x != nil &&
+		x.Service >= 0 &&
+		x.Service <= 3 &&
+		(x.Probability == nil || *x.Probability > 0 && *x.Probability <= 1)
+}
+
+// KeepsRules tells whether a message keeps the rules of its schema. It may say no of one that
+// does, but never yes of one that does not.
+func (x *Scenario) KeepsRules() bool {
+	return x != nil &&
+		utf8.RuneCountInString(x.Name) >= 1 &&
+		(x.Probability == nil || *x.Probability > 0 && *x.Probability <= 1) &&
+		(x.Factor == nil || *x.Factor >= 0 && *x.Factor <= 1e+06) &&
+		len(x.ArrivalRates) == 0
+}
+
+// KeepsRules tells whether a message keeps the rules of its schema. It may say no of one that
+// does, but never yes of one that does not.
+func (x *Control) KeepsRules() bool {
+	return x != nil &&
+		(x.Cycle == nil || x.Cycle.IsValid() && x.Cycle.AsDuration() >= 1000000000 && x.Cycle.AsDuration() <= 3600000000000) &&
+		x.Policy == nil &&
+		(x.Forecast == nil || x.Forecast.KeepsRules()) &&
+		(x.BacklogDrain == nil || x.BacklogDrain.IsValid() && x.BacklogDrain.AsDuration() >= 1000000000 && x.BacklogDrain.AsDuration() <= 86400000000000) &&
+		(x.DevicesPerCycle == nil || *x.DevicesPerCycle >= 0 && *x.DevicesPerCycle <= 1000000)
+}
+
+// KeepsRules tells whether a message keeps the rules of its schema. It may say no of one that
+// does, but never yes of one that does not.
+func (x *Forecast) KeepsRules() bool {
+	return x != nil &&
+		(x.Slot == nil || x.Slot.IsValid() && x.Slot.AsDuration() >= 60000000000 && x.Slot.AsDuration() <= 3600000000000) &&
+		(x.Days == nil || *x.Days >= 3 && *x.Days <= 28) &&
+		(x.Quantile == nil || *x.Quantile >= 0.5 && *x.Quantile <= 0.999)
 }
