@@ -105,6 +105,12 @@ cluster.namespaces: repeated value must contain unique items
 cluster.namespaces[0]: does not match regex pattern ` + "`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`" + `
 fleet.accelerators[0].name: must be at least 1 characters`,
 		},
+		"secrets": {
+			"metrics: {url: 'http://p', headers: {Authorization: 123456, X: [secret]}}",
+			`line 1, column 53: metrics.headers["Authorization"]: expected a string, got something else: put it in quotes
+line 1, column 64: metrics.headers["X"]: expected a string, got something else`,
+		},
+		"no secrets": {"metrics: {headers: secret}", "line 1, column 20: metrics.headers: expected an object, got something else"},
 		"no metrics": {"metrics: {scrapeInterval: 5s}", "metrics.url: there is none, and no scraping that does without"},
 		"meaning": {
 			"cluster: {leaderElection: {leaseDuration: 1500ms}}\nmetrics: {url: prometheus, window: 1s}\nfleet: {objective: {relativeGap: -1}}",

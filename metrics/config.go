@@ -181,10 +181,12 @@ func (v *violations) between(path string, d, least time.Duration) {
 func (v *violations) address(text string) {
 	switch u, err := url.Parse(text); {
 	case text == "":
-	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
-		v.add("url", "%q is no http or https URL", text)
+	case err != nil: // which would say what stands in it
+		v.add("url", "is no URL")
 	case u.User != nil:
 		v.add("url", "holds a password; use bearerTokenFile or headers")
+	case u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
+		v.add("url", "%q is no http or https URL", text)
 	}
 }
 

@@ -16,6 +16,8 @@ func TestValidateNamesEachMistake(t *testing.T) {
 	for want, spoil := range map[string]func(*Config){
 		`metrics: url: "ftp://x" is no http or https URL`:                func(c *Config) { c.URL = "ftp://x" },
 		`metrics: url: holds a password; use bearerTokenFile or headers`: func(c *Config) { c.URL = "http://a:b@x" },
+		`metrics: url: holds a password; use bearerTokenFile`:            func(c *Config) { c.URL = "htps://a:b@x" },
+		`metrics: url: is no URL`:                                        func(c *Config) { c.URL = "http://a:pass word@x" },
 		`metrics: timeout: -1s is not in [1ms, 24h0m0s]`:                 func(c *Config) { c.Timeout = -time.Second },
 		`metrics: scrapeInterval: -1s is not in [1ms, 24h0m0s]`:          func(c *Config) { c.ScrapeInterval, c.StaleAfter, c.Window = -time.Second, time.Second, time.Second },
 		`metrics: staleAfter: 5s is not in [15s, 24h0m0s]`:               func(c *Config) { c.StaleAfter = 5 * time.Second },

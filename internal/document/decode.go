@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/poolwright/poolwright/internal/parallel"
 )
@@ -28,7 +29,19 @@ type decoder struct {
 	path []step
 	// given holds, per field of the open messages, the node of its key; 0 = not given.
 	given []int32
-	err   Error
+	// open is the field that is read; nil = none yet.
+	open protoreflect.FieldDescriptor
+	err  Error
+}
+
+// describe says what is at a node, and nothing of what stands in a field for secrets.
+func (d *decoder) describe(at int32) string {
+	if d.open != nil {
+		if options, ok := d.open.Options().(*descriptorpb.FieldOptions); ok && options.GetDebugRedact() {
+			return "something else"
+		}
+	}
+	return d.tree.describe(at)
 }
 
 // fail records a violation at a node.
@@ -140,6 +153,7 @@ func (d *decoder) once(key int32, field protoreflect.FieldDescriptor, m protoref
 
 // field reads a value that is not null into a field.
 func (d *decoder) field(at int32, field protoreflect.FieldDescriptor, m protoreflect.Message) {
+	d.open = field
 	switch {
 	case field.IsList():
 		d.list(at, field, m)

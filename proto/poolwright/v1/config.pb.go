@@ -718,11 +718,11 @@ const file_poolwright_v1_config_proto_rawDesc = "" +
 	"\x0erenew_deadline\x18\x05 \x01(\v2\x19.google.protobuf.DurationB\r\xbaH\n" +
 	"\xaa\x01\a\"\x03\b\x90\x1c*\x00R\rrenewDeadline\x12K\n" +
 	"\fretry_period\x18\x06 \x01(\v2\x19.google.protobuf.DurationB\r\xbaH\n" +
-	"\xaa\x01\a\"\x03\b\x90\x1c*\x00R\vretryPeriod\"\xfb\x05\n" +
+	"\xaa\x01\a\"\x03\b\x90\x1c*\x00R\vretryPeriod\"\x80\x06\n" +
 	"\aMetrics\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12*\n" +
-	"\x11bearer_token_file\x18\x02 \x01(\tR\x0fbearerTokenFile\x12=\n" +
-	"\aheaders\x18\x03 \x03(\v2#.poolwright.v1.Metrics.HeadersEntryR\aheaders\x12\x17\n" +
+	"\x11bearer_token_file\x18\x02 \x01(\tR\x0fbearerTokenFile\x12B\n" +
+	"\aheaders\x18\x03 \x03(\v2#.poolwright.v1.Metrics.HeadersEntryB\x03\x80\x01\x01R\aheaders\x12\x17\n" +
 	"\aca_file\x18\x04 \x01(\tR\x06caFile\x12=\n" +
 	"\atimeout\x18\x05 \x01(\v2\x19.google.protobuf.DurationB\b\xbaH\x05\xaa\x01\x02*\x00R\atimeout\x125\n" +
 	"\x12max_response_bytes\x18\x06 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x10maxResponseBytes\x12L\n" +
