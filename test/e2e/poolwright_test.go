@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
+	"k8s.io/client-go/rest"
 
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
@@ -65,15 +66,20 @@ func (c *cluster) start(name string, p pace, s setup) *program {
 	c.t.Helper()
 	account, err := c.ServiceAccount(c.t.Context(), "poolwright", "poolwright")
 	require.NoError(c.t, err)
+	return c.run(name, c.configuration(name, account, p, s), s.ledger)
+}
+
+// configuration writes that of the program, with the rights of an account.
+func (c *cluster) configuration(name string, account *rest.Config, p pace, s setup) string {
+	c.t.Helper()
 	kubeconfig, err := c.Kubeconfig(name, account)
 	require.NoError(c.t, err)
-	config := c.fill("poolwright.yaml", map[string]any{
+	return c.fill("poolwright.yaml", map[string]any{
 		"Kubeconfig": kubeconfig, "Prometheus": c.PrometheusURL,
 		"Lease": p.lease, "Renew": p.renew, "Retry": p.retry, "Scrape": p.scrape, "Window": p.window,
 		"Least": s.leastReplicas(), "Gateway": s.gateway,
 		"Cycle": p.cycle, "Drain": p.drain, "ScaleDownWindow": p.scaleDown, "LoadTime": p.load,
 	})
-	return c.run(name, config, s.ledger)
 }
 
 func (s *setup) leastReplicas() int {
