@@ -37,7 +37,8 @@ type Loop interface {
 // Fleet implements the FleetService.
 type Fleet struct {
 	poolwrightv1.UnimplementedFleetServiceServer
-	loop Loop
+	loop  Loop
+	shown shown
 }
 
 // NewFleet returns a service that shows a loop.
@@ -53,11 +54,11 @@ func (f *Fleet) GetFleet(ctx context.Context, m *poolwrightv1.GetFleetRequest) (
 	if err != nil {
 		return nil, err
 	}
-	decision, err := filter{view: m.GetView(), seen: seen}.decision(newest)
+	decision, err := f.shown.decisionOf(newest, filter{view: m.GetView(), seen: seen})
 	if err != nil {
 		return nil, err
 	}
-	answer := &poolwrightv1.GetFleetResponse{Fleet: message.OfFleet(&fleet), Decision: decision}
+	answer := &poolwrightv1.GetFleetResponse{Fleet: f.shown.fleetOf(newest, &fleet, seen), Decision: decision}
 	for _, p := range f.loop.At(newest.Snapshot.Now) {
 		if seen.has(namespaceOf(p.Workload)) {
 			answer.Pauses = append(answer.Pauses, message.Pause(p))
@@ -168,7 +169,7 @@ func (f *Fleet) WatchDecisions(m *poolwrightv1.WatchDecisionsRequest, stream grp
 			return err
 		}
 		selected := filter{workload: m.GetWorkload(), changesOnly: m.GetChangesOnly(), view: m.GetView(), seen: sightOf(ctx)}
-		d, err := selected.decision(e)
+		d, err := f.shown.decisionOf(e, selected)
 		if err != nil {
 			return err
 		}
