@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -38,7 +39,7 @@ func (l Leader) ask(ctx context.Context) (context.Context, grpc.ClientConnInterf
 	case leader == nil:
 		return ctx, nil, nil
 	case len(metadata.ValueFromIncomingContext(ctx, relayed)) > 0:
-		return ctx, nil, status.Error(codes.Unavailable, "the leader is changing")
+		return ctx, nil, errTermEnded
 	}
 	passed := metadata.Pairs(relayed, "true")
 	passed.Append(authorization, metadata.ValueFromIncomingContext(ctx, authorization)...)
@@ -65,8 +66,20 @@ func (l Leader) term(ctx context.Context) (context.Context, context.CancelFunc) 
 	}
 }
 
-// errTermEnded ends streams about decisions: they are another process's from now on.
-var errTermEnded = status.Error(codes.Unavailable, "another process leads")
+// termRetry is when to ask again where the leader changes: it is known by then who leads, as a rule.
+const termRetry = time.Second
+
+// errTermEnded ends what was asked about the loop of a process: it is another one's from now on.
+var errTermEnded = retriable(codes.Unavailable, termRetry, "another process leads")
+
+// untilTermEnds is the error of what the leader was asked. The connection to it is closed when another process
+// leads: that is not the caller's doing.
+func untilTermEnds(ctx context.Context, err error) error {
+	if status.Code(err) == codes.Canceled && ctx.Err() == nil {
+		return errTermEnded
+	}
+	return err
+}
 
 // ended is how a stream is answered that ended with its context.
 func ended(ctx context.Context) error {
@@ -117,7 +130,8 @@ func either[Q, A any](ctx context.Context, f *follower, m *Q, here func(context.
 	case err != nil:
 		return nil, err
 	case leader != nil:
-		return there(poolwrightv1.NewFleetServiceClient(leader), ctx, m)
+		answer, err := there(poolwrightv1.NewFleetServiceClient(leader), ctx, m)
+		return answer, untilTermEnds(ctx, err)
 	}
 	return here(ctx, m)
 }
@@ -150,10 +164,10 @@ func (f *follower) WatchDecisions(m *poolwrightv1.WatchDecisionsRequest, stream 
 		return err
 	case leader != nil:
 		from, err := poolwrightv1.NewFleetServiceClient(leader).WatchDecisions(ctx, m)
-		if err != nil {
-			return err
+		if err == nil {
+			err = relay(from, stream)
 		}
-		return relay(from, stream)
+		return untilTermEnds(ctx, err)
 	}
 	ctx, end := f.leader.term(stream.Context())
 	defer end()

@@ -86,6 +86,58 @@ func TestNobodyLeads(t *testing.T) {
 	require.Equal(t, codes.Unavailable, status.Code(err))
 }
 
+// waiting is a leader that answers nothing until it is left.
+type waiting struct {
+	poolwrightv1.UnimplementedFleetServiceServer
+	asked chan struct{}
+}
+
+func (w *waiting) GetFleet(ctx context.Context, _ *poolwrightv1.GetFleetRequest) (*poolwrightv1.GetFleetResponse, error) {
+	w.asked <- struct{}{}
+	<-ctx.Done()
+	return nil, status.FromContextError(ctx.Err()).Err()
+}
+
+func (w *waiting) WatchDecisions(_ *poolwrightv1.WatchDecisionsRequest, stream grpc.ServerStreamingServer[poolwrightv1.WatchDecisionsResponse]) error {
+	w.asked <- struct{}{}
+	<-stream.Context().Done()
+	return status.FromContextError(stream.Context().Err()).Err()
+}
+
+// Who asks while the leader changes is told to ask again.
+func TestLeaderChangesUnderCalls(t *testing.T) {
+	w := &waiting{asked: make(chan struct{}, 1)}
+	leader := startServices(t, server.Services{Optimizer: server.NewOptimizer(planner.New(lp.Simplex())), Fleet: w}, prometheus.NewRegistry())
+	f, client := following(t, newCluster(controller.HistoryConfig{}), always(leader.conn))
+	one, all := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := client.GetFleet(t.Context(), &poolwrightv1.GetFleetRequest{})
+		one <- err
+	}()
+	<-w.asked
+	go func() {
+		stream, err := client.WatchDecisions(t.Context(), &poolwrightv1.WatchDecisionsRequest{})
+		if err == nil {
+			_, err = stream.Recv()
+		}
+		all <- err
+	}()
+	<-w.asked
+	require.NoError(t, leader.conn.Close())
+	_, afterwards := client.GetFleet(t.Context(), &poolwrightv1.GetFleetRequest{})
+	for _, err := range []error{<-one, <-all, afterwards} {
+		assert.Equal(t, "rpc error: code = Unavailable desc = another process leads", err.Error())
+		assert.Len(t, status.Convert(err).Details(), 1)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.url+"/v1/fleet", nil)
+	require.NoError(t, err)
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	assert.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
+	assert.Equal(t, "1", response.Header.Get("Retry-After"))
+}
+
 // Whoever watches a process that leads no longer is told so, and may ask again.
 func TestWatchEndsWithTheTerm(t *testing.T) {
 	x := newCluster(controller.HistoryConfig{}, "chat")

@@ -293,7 +293,12 @@ func (b *buffered) write(w http.ResponseWriter) {
 
 // exhausted is RESOURCE_EXHAUSTED with the time after which to ask again.
 func exhausted(retry time.Duration, format string, args ...any) error {
-	s := status.Newf(codes.ResourceExhausted, "%s: ask again in %s", fmt.Sprintf(format, args...), retry.Round(time.Millisecond))
+	return retriable(codes.ResourceExhausted, retry, fmt.Sprintf("%s: ask again in %s", fmt.Sprintf(format, args...), retry.Round(time.Millisecond)))
+}
+
+// retriable is an error with the time after which to ask again.
+func retriable(code codes.Code, retry time.Duration, message string) error {
+	s := status.New(code, message)
 	detailed, err := s.WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(retry)})
 	if err != nil {
 		return s.Err()
