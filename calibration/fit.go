@@ -40,7 +40,7 @@ type Estimate struct {
 // say. ITL under load tells them apart, and Options.Prior.Gamma settles it.
 //
 // The error lists every mistake in samples and options, each with its index, and is
-// set if nothing is left to fit.
+// set if nothing is left to fit, or to [ErrStopped].
 func Fit(samples []Sample, options Options) (Estimate, error) {
 	if err := validate(samples, options); err != nil {
 		return Estimate{}, err
@@ -65,7 +65,11 @@ func Fit(samples []Sample, options Options) (Estimate, error) {
 		e.Errors = Summarize(e.Residuals)
 	}
 	if options.HeldOut {
-		if e.HeldOut, err = leaveOneGroupOut(observations, options); err != nil {
+		e.HeldOut, err = leaveOneGroupOut(observations, options)
+		if errors.Is(err, ErrStopped) {
+			return Estimate{}, fmt.Errorf("calibration: %w", ErrStopped)
+		}
+		if err != nil {
 			e.Notes = append(e.Notes, "no held-out errors: "+err.Error())
 		}
 	}
@@ -102,6 +106,9 @@ func observe(samples []Sample, options Options) []observation {
 	return all
 }
 
+// ErrStopped is the error of a fit that was stopped.
+var ErrStopped = errors.New("the fit was stopped")
+
 // fit estimates from the observations that count.
 func fit(all []observation, options Options) (identified, []string, error) {
 	p := problem{start: coefficientsOf(options.Prior), fixOrder: fixOrder}
@@ -119,17 +126,32 @@ func fit(all []observation, options Options) (identified, []string, error) {
 	for i := range p.observations {
 		p.observations[i].weight *= float64(len(p.observations)) / total
 	}
+	stopped := false
+	p.stop = func() bool {
+		stopped = stopped || options.Stop != nil && options.Stop()
+		return stopped
+	}
+	found, notes := p.identified(options.SquareRoot)
+	if stopped {
+		return identified{}, nil, ErrStopped
+	}
+	return found, notes, nil
+}
+
+// identified solves the problem with the terms that a model has, and says in words why it has
+// them.
+func (p problem) identified(root SquareRoot) (identified, []string) {
 	dense := []Term{Alpha, Beta, Kappa, Gamma, Delta, Epsilon, TTFTOffset}
 	mixture := []Term{Alpha, Beta, Kappa, Sigma, Gamma, Delta, Epsilon, TTFTOffset}
-	switch options.SquareRoot {
+	switch root {
 	case SquareRootAlways:
 		p.free, p.fixOrder = mixture, mixtureFixOrder
-		return identify(p), nil, nil
+		return identify(p), nil
 	case SquareRootNever:
 		p.free, p.start[Sigma] = dense, 0
 		found := identify(p)
 		found.reasons[Sigma] = "the model is dense"
-		return found, nil, nil
+		return found, nil
 	}
 	p.free = dense
 	without := identify(p)
@@ -137,9 +159,9 @@ func fit(all []observation, options Options) (identified, []string, error) {
 	withRoot := identify(p)
 	if withRoot.solution.values[Sigma] == p.start[Sigma] || !withRoot.betterThan(without) {
 		without.reasons[Sigma] = "the samples do not call for it"
-		return without, nil, nil
+		return without, nil
 	}
-	return withRoot, []string{"sigma lowers the error clearly: the model behaves like a mixture of experts"}, nil
+	return withRoot, []string{"sigma lowers the error clearly: the model behaves like a mixture of experts"}
 }
 
 // clearlyBetter is the difference in the Bayesian information criterion that counts

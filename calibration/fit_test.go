@@ -452,3 +452,31 @@ func TestFitNeedsSomethingToFit(t *testing.T) {
 	_, err = Fit([]Sample{{InputTokens: Of(5), TTFT: Of(1)}}, Options{Ignore: []Use{{PrefillPoint, queueing.TTFT}}})
 	require.ErrorContains(t, err, "no sample has a metric that counts")
 }
+
+// A fit that is stopped, whenever that is, says so and nothing else.
+func TestFitStops(t *testing.T) {
+	samples := measure(workloads(), dense, Options{}, 0.01, seeded(30))
+	asked := 0
+	options := Options{HeldOut: true, Stop: func() bool {
+		asked++
+		return false
+	}}
+	e, err := Fit(samples, options)
+	require.NoError(t, err)
+	want, err := Fit(samples, Options{HeldOut: true})
+	require.NoError(t, err)
+	require.Equal(t, want, e)
+
+	all := asked
+	require.Greater(t, all, 20)
+	for until := 1; until <= all; until += 7 {
+		asked = 0
+		options.Stop = func() bool {
+			asked++
+			return asked == until
+		}
+		_, err := Fit(samples, options)
+		require.ErrorIs(t, err, ErrStopped)
+		require.Equal(t, until, asked, "it is not asked again")
+	}
+}

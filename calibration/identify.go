@@ -56,7 +56,7 @@ func identify(p problem) identified {
 	found.fixUnseen()
 	for {
 		found.solution = found.problem.solve()
-		if len(found.problem.free) == 0 {
+		if len(found.problem.free) == 0 || found.problem.stop() {
 			return found
 		}
 		found.errors()

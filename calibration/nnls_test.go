@@ -80,7 +80,7 @@ func TestNonNegativeOfKnownProblems(t *testing.T) {
 // At the minimum of a fit, no coefficient can change and lower the cost.
 func TestSolutionIsStationary(t *testing.T) {
 	for seed := range uint64(20) {
-		p := problem{free: []Term{Alpha, Beta, Kappa, Gamma, Delta, Epsilon, TTFTOffset}}
+		p := problem{free: []Term{Alpha, Beta, Kappa, Gamma, Delta, Epsilon, TTFTOffset}, stop: func() bool { return false }}
 		for _, o := range observe(measure(grid(), dense, Options{}, 0.05, seeded(seed)), Options{Ignore: loadOnly}) {
 			if o.counts {
 				p.observations = append(p.observations, o)

@@ -46,4 +46,8 @@ type Options struct {
 
 	// HeldOut asks for Estimate.HeldOut, at the cost of one more fit per group.
 	HeldOut bool
+
+	// Stop, which may be nil, is asked between steps. A fit ends with [ErrStopped] after it
+	// has returned true.
+	Stop func() bool
 }

@@ -59,6 +59,8 @@ type problem struct {
 	start        coefficients
 	// fixOrder says which of several terms that can't be told apart is fixed first.
 	fixOrder [terms]Term
+	// stop tells whether to give up: what is found then is worth nothing.
+	stop func() bool
 }
 
 // solution is the minimum of a problem.
@@ -85,6 +87,9 @@ func (p *problem) solve() solution {
 		return s
 	}
 	for range maxIterations {
+		if p.stop() {
+			break
+		}
 		next, improved := p.step(s)
 		if !improved {
 			break

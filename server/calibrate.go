@@ -2,6 +2,9 @@ package server
 
 import (
 	"context"
+	"errors"
+
+	"google.golang.org/grpc/status"
 
 	"github.com/poolwright/poolwright/calibration"
 	"github.com/poolwright/poolwright/internal/message"
@@ -9,14 +12,15 @@ import (
 )
 
 // Calibrate estimates a profile from measurements, from facts about device and
-// model, or from both.
-func (o *Optimizer) Calibrate(_ context.Context, m *poolwrightv1.Measurements) (*poolwrightv1.Calibration, error) {
+// model, or from both. The fit ends with ctx.
+func (o *Optimizer) Calibrate(ctx context.Context, m *poolwrightv1.Measurements) (*poolwrightv1.Calibration, error) {
 	measured, err := message.Measurements(m)
 	if err != nil {
 		return nil, invalid(err)
 	}
+	measured.Options.Stop = Stop(ctx)
 	if measured.Facts == nil {
-		return fit(measured)
+		return fit(ctx, measured)
 	}
 	guess, err := calibration.FirstPrinciples(measured.Facts.Device, measured.Facts.Devices, measured.Facts.Model)
 	if err != nil {
@@ -28,7 +32,7 @@ func (o *Optimizer) Calibrate(_ context.Context, m *poolwrightv1.Measurements) (
 		return estimated, nil
 	}
 	measured.Options.Prior = guess.Profile
-	answer, err := fit(measured)
+	answer, err := fit(ctx, measured)
 	if err != nil {
 		return nil, err
 	}
@@ -38,9 +42,12 @@ func (o *Optimizer) Calibrate(_ context.Context, m *poolwrightv1.Measurements) (
 
 // fit estimates a profile from samples. What they don't allow is the caller's bad
 // input.
-func fit(measured message.Measured) (*poolwrightv1.Calibration, error) {
+func fit(ctx context.Context, measured message.Measured) (*poolwrightv1.Calibration, error) {
 	estimate, err := calibration.Fit(measured.Samples, measured.Options)
-	if err != nil {
+	switch {
+	case errors.Is(err, calibration.ErrStopped):
+		return nil, status.FromContextError(ctx.Err()).Err()
+	case err != nil:
 		return nil, invalid(message.OfCalibration(err))
 	}
 	return message.Estimate(&estimate, measured.Options.HeldOut), nil

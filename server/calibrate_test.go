@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 
@@ -12,7 +13,10 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/poolwright/poolwright/optimizer/lp"
+	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
+	"github.com/poolwright/poolwright/server"
 )
 
 // decoding is points of a replica with α = 8 ms, β = 0.1 ms and κ = 1e-4 ms per token.
@@ -133,4 +137,15 @@ func TestNothingToFit(t *testing.T) {
 	_, err = poolwrightv1.NewOptimizerServiceClient(start(t).conn).Calibrate(t.Context(), m)
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
 	assert.Contains(t, err.Error(), "no room")
+}
+
+// Nothing is fitted for a client who has left.
+func TestCalibrationEndsWithItsClient(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	o := server.NewOptimizer(planner.New(lp.Simplex()))
+	_, err := o.Calibrate(ctx, decoding())
+	require.NoError(t, err)
+	leave()
+	_, err = o.Calibrate(ctx, decoding())
+	require.Equal(t, codes.Canceled, status.Code(err), err)
 }

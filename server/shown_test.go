@@ -19,7 +19,7 @@ func TestFleetIsTranslatedOnce(t *testing.T) {
 	history := controller.NewHistory(controller.HistoryConfig{})
 	add := func(sequence uint64) {
 		fleet := planner.Fleet{Workloads: []planner.Workload{{Namespace: "a", Name: "chat"}}}
-		history.Add(controller.Entry{Sequence: sequence, Snapshot: planner.Snapshot{Now: time.Unix(int64(sequence), 0)}, Decision: planner.Decision{
+		history.Add(controller.Entry{Sequence: sequence, Snapshot: planner.Snapshot{Now: time.Unix(0, 0)}, Decision: planner.Decision{
 			Fleet: fleet, Plans: make([]planner.WorkloadPlan, 1), Changes: []planner.Change{{Workload: "a/chat"}},
 		}})
 	}
