@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/poolwright/poolwright/proto/externalscaler"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
 
@@ -37,6 +40,9 @@ func kinds() []kind {
 		{"too large", 2, (*attacker).tooLarge},
 		{"random paths", 10, (*attacker).randomPath},
 		{"from another site", 5, (*attacker).fromAnotherSite},
+		{"another method", 5, (*attacker).otherMethod},
+		{"many headers", 1, (*attacker).manyHeaders},
+		{"compressed bodies", 1, (*attacker).compressedBody},
 		{"broken HTTP", 1, (*attacker).brokenHTTP},
 		{"no encryption", 1, (*attacker).noEncryption},
 		{"wrong certificates", 1, (*attacker).wrongCertificate},
@@ -44,6 +50,7 @@ func kinds() []kind {
 		{"gRPC without a token", 20, (*attacker).grpcWithoutToken},
 		{"gRPC about another namespace", 10, (*attacker).grpcOtherNamespace},
 		{"malformed messages", 20, (*attacker).malformedMessage},
+		{"odd gRPC", 2, (*attacker).oddGRPC},
 		{"large metadata", 2, (*attacker).largeMetadata},
 		{"resets", 1, (*attacker).resets},
 		{"broken HTTP/2", 1, (*attacker).brokenFrames},
@@ -175,38 +182,6 @@ func (a *attacker) dial(protocol string) (*tls.Conn, error) {
 	return conn.(*tls.Conn), conn.SetDeadline(time.Now().Add(20 * time.Second))
 }
 
-// brokenHTTP is what no client sends.
-func (a *attacker) brokenHTTP() (int64, error) {
-	conn, err := a.dial("http/1.1")
-	if err != nil {
-		return 1, nil
-	}
-	defer conn.Close() //nolint:errcheck // of the test
-	_, _ = conn.Write([]byte(pick(a,
-		string(a.bytes(500))+"\r\n\r\n",
-		"POST /v1/optimize HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v1/fleet HTTP/1.1\r\nHost: x\r\n\r\n",
-		"POST /v1/optimize HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nxxxxx",
-		"GET /v1/fleet HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
-		"GET /v1/fleet HTTP/1.1\r\n\r\n",
-		"GET /v1/fleet HTTP/1.1\r\nHost: x\r\nX: "+strings.Repeat("y", 80_000)+"\r\n\r\n",
-		"GET /v1/fleet HTTP/9.9\r\nHost: x\r\n\r\n",
-		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-		"POST /v1/optimize HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n",
-		"GET http://169.254.169.254/v1/fleet HTTP/1.1\r\nHost: x\r\n\r\n",
-		"CONNECT /metrics HTTP/1.1\r\nHost: x\r\n\r\n",
-	)))
-	_ = conn.CloseWrite() // so that what is not complete is not waited for
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		return 1, nil
-	}
-	defer response.Body.Close() //nolint:errcheck // only read
-	if response.StatusCode < 300 || response.StatusCode == http.StatusInternalServerError {
-		return 1, fmt.Errorf("the answer is %s", response.Status)
-	}
-	return 1, nil
-}
-
 func (a *attacker) noEncryption() (int64, error) {
 	conn, err := net.DialTimeout("tcp", pick(a, a.victim.http, a.grpc), 20*time.Second)
 	if err != nil {
@@ -224,25 +199,31 @@ func (a *attacker) noEncryption() (int64, error) {
 }
 
 func (a *attacker) wrongCertificate() (int64, error) {
-	shown := pick(a, a.strange.Certificate, a.expired.Certificate)
-	dialer := &tls.Dialer{Config: &tls.Config{
-		RootCAs: a.authority.Pool(), NextProtos: []string{"http/1.1"},
-		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &shown, nil },
-	}}
-	conn, err := dialer.DialContext(context.Background(), "tcp", a.victim.http)
+	config := &tls.Config{RootCAs: a.authority.Pool(), NextProtos: []string{"http/1.1"}}
+	address, hello := a.victim.http, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+	if a.random.IntN(2) == 0 {
+		address, hello, config.NextProtos = a.grpc, http2.ClientPreface, []string{"h2"}
+	}
+	if shown := pick(a, &a.strange.Certificate, &a.expired.Certificate, nil); shown != nil {
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return shown, nil }
+	} else {
+		config.MinVersion, config.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
+	}
+	conn, err := (&tls.Dialer{Config: config}).DialContext(context.Background(), "tcp", address)
 	if err != nil {
 		return 1, nil
 	}
 	defer conn.Close() //nolint:errcheck // of the test
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
-	_, _ = conn.Write([]byte("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"))
-	if response, err := http.ReadResponse(bufio.NewReader(conn), nil); err == nil {
-		return 1, errors.Join(fmt.Errorf("the answer is %s", response.Status), response.Body.Close())
+	_, _ = conn.Write([]byte(hello))
+	if n, err := conn.Read(make([]byte, 1)); err == nil {
+		return 1, fmt.Errorf("%s answers with %d bytes", address, n)
 	}
 	return 1, nil
 }
 
-// slowBody sends the beginning of a request and leaves; who may not ask is answered all the same.
+// slowBody sends the beginning of a request and leaves; who may not ask is answered all the same, once
+// the headers are there.
 func (a *attacker) slowBody() (int64, error) {
 	conn, err := a.dial("http/1.1")
 	if err != nil {
@@ -250,6 +231,10 @@ func (a *attacker) slowBody() (int64, error) {
 	}
 	defer conn.Close() //nolint:errcheck // of the test
 	token := pick(a, "", a.forged(), plannerToken)
+	if a.random.IntN(4) == 0 {
+		_, _ = fmt.Fprintf(conn, "POST /v1/optimize HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nX: y", plannerToken)
+		return 1, nil
+	}
 	_, _ = fmt.Fprintf(conn, "POST /v1/optimize HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: 60000\r\n\r\n{", token)
 	if token == plannerToken {
 		return 1, nil
@@ -317,8 +302,18 @@ func (a *attacker) grpcWithoutToken() (int64, error) {
 }
 
 func (a *attacker) grpcOtherNamespace() (int64, error) {
-	message := []byte("\x0a\x10b/chat-of-others\x12\x01x")
-	return a.call(context.Background(), poolwrightv1.FleetService_PauseWorkload_FullMethodName, annaToken, message, codes.PermissionDenied)
+	workload := pick(a, "b/chat-of-others", "b/none", "B/chat")
+	method, m := poolwrightv1.FleetService_PauseWorkload_FullMethodName, proto.Message(&poolwrightv1.PauseWorkloadRequest{Workload: workload, Reason: "mine"})
+	if a.random.IntN(2) == 0 {
+		method = pick(a, externalscaler.ExternalScaler_IsActive_FullMethodName, externalscaler.ExternalScaler_GetMetricSpec_FullMethodName)
+		m = pick(a, &externalscaler.ScaledObjectRef{Namespace: "b", ScalerMetadata: map[string]string{"workload": "chat-of-others"}},
+			&externalscaler.ScaledObjectRef{Namespace: "a", ScalerMetadata: map[string]string{"workload": workload}})
+	}
+	message, err := proto.Marshal(m)
+	if err != nil {
+		return 0, err
+	}
+	return a.call(context.Background(), method, annaToken, message, codes.PermissionDenied)
 }
 
 // malformedMessage is no message, or one of a method or a compression that there is not.
@@ -329,10 +324,25 @@ func (a *attacker) malformedMessage() (int64, error) {
 	case 1:
 		return a.bomb()
 	}
-	// A field that is longer than what follows.
-	message := append([]byte{0x0a, 0xff, 0xff, 0xff, 0x7f}, a.bytes(1000)...)
+	message := pick(a,
+		func() []byte { return append([]byte{0x0a, 0xff, 0xff, 0xff, 0x7f}, a.bytes(1000)...) }, // a field that is longer than what follows
+		func() []byte { return bytes.Repeat([]byte{0x0b}, 1+a.random.IntN(60_000)) },            // groups in groups
+		func() []byte { return nested(1 + a.random.IntN(10_000)) },
+	)()
 	method := pick(a, poolwrightv1.OptimizerService_Optimize_FullMethodName, poolwrightv1.OptimizerService_Calibrate_FullMethodName, poolwrightv1.SimulationService_Simulate_FullMethodName)
 	return a.call(context.Background(), method, plannerToken, message, codes.Internal, codes.InvalidArgument)
+}
+
+// nested are messages in messages.
+func nested(depth int) []byte {
+	reversed := []byte{0}
+	for range depth {
+		length := binary.AppendUvarint(nil, uint64(len(reversed)))
+		slices.Reverse(length)
+		reversed = append(append(reversed, length...), 0x0a)
+	}
+	slices.Reverse(reversed)
+	return reversed
 }
 
 // zeroes are many, in a few bytes.
@@ -462,6 +472,12 @@ func (a *attacker) brokenFrames() (int64, error) {
 			_ = framer.WriteWindowUpdate(1, 1<<31-1)
 		},
 		func() { _ = framer.WriteData(77, true, a.bytes(1000)) },
+		func() {
+			// A header of 4,000 bytes, and references to it: 64 MiB in 20 KiB.
+			large := append([]byte{0x40, 1, 'x', 0x7f, 0xa1, 0x1e}, bytes.Repeat([]byte{'y'}, 4000)...)
+			large = append(large, bytes.Repeat([]byte{0xbe}, 12_000)...)
+			_ = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: append(bytes.Clone(block), large...), EndHeaders: true})
+		},
 		func() {
 			_ = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 2, BlockFragment: a.bytes(300), EndHeaders: true})
 		},
