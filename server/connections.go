@@ -1,12 +1,15 @@
 package server
 
 import (
+	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 )
@@ -25,15 +28,23 @@ const (
 	unusedTime = 15 * time.Minute
 	// writeTime is how long a client may take to read writeBytes of an answer.
 	writeTime, writeBytes = 30 * time.Second, 64 << 10
+	// mostProbes are the connections of HTTP for probes when there are as many others as may be.
+	mostProbes = 16
 	// mostHeaderBytes and mostStreams are for a request, and for a connection.
 	mostHeaderBytes, mostStreams = 64 << 10, 256
 )
 
-// counted is a listener that closes connections beyond so many at once as soon as they come.
+// counted is a listener that takes so many connections at once. Beyond them it takes some
+// for probes; for each that comes then, the one that came first ends.
 type counted struct {
 	net.Listener
-	most func() int
-	open atomic.Int64
+	most   func() int
+	probes int
+
+	mu   sync.Mutex
+	open int
+	// beyond are the connections for probes, the first that came first.
+	beyond []*countedConn
 }
 
 // Accept implements [net.Listener].
@@ -43,23 +54,81 @@ func (l *counted) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if l.open.Add(1) <= int64(l.most()) {
-			return &countedConn{Conn: conn, leave: sync.OnceFunc(func() { l.open.Add(-1) })}, nil
+		c := &countedConn{Conn: conn, listener: l}
+		if ends := l.count(c); ends != nil {
+			_ = ends.Close() // nobody waits for what it says
+			if ends == c {
+				continue
+			}
 		}
-		l.open.Add(-1)
-		_ = conn.Close() // nothing was said on it
+		return c, nil
+	}
+}
+
+// count takes a connection in, and returns the one that has to end for that; nil = none.
+func (l *counted) count(c *countedConn) (ends *countedConn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open < l.most() {
+		l.open++
+		return nil
+	}
+	c.probes = true
+	if l.beyond = append(l.beyond, c); len(l.beyond) > l.probes {
+		return l.beyond[0]
+	}
+	return nil
+}
+
+// leave lets a connection go.
+func (l *counted) leave(c *countedConn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.probes {
+		l.beyond = slices.DeleteFunc(l.beyond, func(other *countedConn) bool { return other == c })
+	} else {
+		l.open--
 	}
 }
 
 type countedConn struct {
 	net.Conn
-	leave func()
+	listener *counted
+	probes   bool // it is beyond the others, for probes
+	left     sync.Once
 }
 
 // Close implements [net.Conn].
 func (c *countedConn) Close() error {
-	c.leave()
+	c.left.Do(func() { c.listener.leave(c) })
 	return c.Conn.Close()
+}
+
+type probesKey struct{}
+
+// markProbes tells requests whether their connection is for probes.
+func markProbes(ctx context.Context, conn net.Conn) context.Context {
+	if t, ok := conn.(*tls.Conn); ok {
+		conn = t.NetConn()
+	}
+	if c, ok := conn.(*countedConn); ok && c.probes {
+		return context.WithValue(ctx, probesKey{}, true)
+	}
+	return ctx
+}
+
+// roomForProbes answers nothing but probes on connections that are for them, and those once.
+func roomForProbes(mux *http.ServeMux, next http.Handler, probes ...string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Context().Value(probesKey{}) != nil {
+			w.Header().Set("Connection", "close")
+			if _, pattern := mux.Handler(r); !slices.Contains(probes, pattern) {
+				refuse(w, r, retriable(codes.Unavailable, time.Second, "there are as many connections as may be"))
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // outer encrypts the connections of a gRPC server, but for those inside of the process.

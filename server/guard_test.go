@@ -504,30 +504,47 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 	assert.Equal(t, "no-store", response.Header.Get("Cache-Control"))
 }
 
-// Connections beyond those that may be are closed at once, and make room again.
+// Connections beyond those that may be are for probes, and make room again.
 func TestConnectionsAreCounted(t *testing.T) {
 	g := startGuarded(t, server.Config{Limits: func() server.Limits { return server.Limits{Connections: 2} }})
-	address := strings.TrimPrefix(g.url, "https://")
 	dial := func() *tls.Conn {
-		conn, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", address, &tls.Config{RootCAs: g.authority.Pool()})
-		if err != nil {
-			return nil
-		}
+		conn, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", strings.TrimPrefix(g.url, "https://"), &tls.Config{RootCAs: g.authority.Pool()})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
 		return conn
 	}
+	get := func(conn *tls.Conn, path string) (code int, retry string, last bool) {
+		_, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path)
+		require.NoError(t, err)
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		return response.StatusCode, response.Header.Get("Retry-After"), response.Close
+	}
 	first, second := dial(), dial()
-	require.NotNil(t, first)
-	require.NotNil(t, second)
-	require.Nil(t, dial())
+	code, _, last := get(second, "/v1/fleet")
+	assert.Equal(t, http.StatusUnauthorized, code)
+	assert.False(t, last)
+
+	oldest := dial()
+	var probes []*tls.Conn
+	for range 16 {
+		probes = append(probes, dial())
+	}
+	_, err := oldest.Read(make([]byte, 1))
+	require.Error(t, err, "the oldest makes place")
+	code, _, last = get(probes[0], "/readyz")
+	assert.Equal(t, http.StatusOK, code)
+	assert.True(t, last, "once")
+	code, retry, _ := get(probes[1], "/v1/fleet")
+	assert.Equal(t, http.StatusServiceUnavailable, code)
+	assert.Equal(t, "1", retry)
+
 	require.NoError(t, first.Close())
 	require.Eventually(t, func() bool {
-		third := dial()
-		if third == nil {
-			return false
-		}
-		return third.Close() == nil
+		code, _, _ := get(dial(), "/v1/fleet")
+		return code == http.StatusUnauthorized
 	}, 10*time.Second, 10*time.Millisecond)
-	require.NoError(t, second.Close())
 }
 
 // Where nobody is asked who they are, a page of another site cannot pretend to be this one.

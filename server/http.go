@@ -65,16 +65,17 @@ func (s *Server) newHandler(services Services, registry *prometheus.Registry, li
 		mux.Handle(path, answers) // the duration of a stream says nothing
 	}
 	mux.Handle("GET /openapi.json", fixed("application/json", poolwrightv1.OpenAPI))
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", limiter.beside(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})))
 	mux.Handle(healthPattern, healthy(live))
 	mux.Handle(readyPattern, healthy(s.readiness))
 	for pattern, h := range readers(gateway) {
 		mux.Handle(pattern, guard.recovered(limiter.handler(h, fail)))
 	}
-	mux.Handle(profilePattern, guard.profiles())
+	mux.Handle(profilePattern, limiter.beside(guard.profiles()))
 	mux.Handle(pagesPattern, pages)
 	// Pages of other sites may not send anything here by the browser of somebody who can.
-	return secure(patient(http.NewCrossOriginProtection().Handler(guard.handler(mux, healthPattern, readyPattern, pagesPattern)))), nil
+	guarded := http.NewCrossOriginProtection().Handler(guard.handler(mux, healthPattern, readyPattern, pagesPattern))
+	return secure(patient(roomForProbes(mux, guarded, healthPattern, readyPattern))), nil
 }
 
 // What is open to everybody: whether the process works, and pages, which have nothing in them

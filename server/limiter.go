@@ -201,6 +201,28 @@ func (l *limiter) handler(next http.Handler, refuse func(http.ResponseWriter, *h
 	})
 }
 
+// mostBeside is how many requests are answered at once of each thing that HTTP has beside the API.
+const mostBeside = 4
+
+// beside is the middleware of what HTTP has beside the API and takes time to make. It is not held to the rate
+// of its caller: metrics say what happens when callers ask too often.
+func (l *limiter) beside(next http.Handler) http.Handler {
+	places := make(chan struct{}, mostBeside)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+		default:
+			l.metrics.shed(shedQueue)
+			refuse(w, r, exhausted(time.Second, "%d requests are being answered here, which is all that may at a time", mostBeside))
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), l.limits().Deadline)
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
 // inTurn has a request answered in its turn.
 func (l *limiter) inTurn(next http.Handler, w http.ResponseWriter, r *http.Request) (*buffered, error) {
 	turn, err := l.turns.next()

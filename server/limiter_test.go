@@ -338,6 +338,46 @@ func TestRequestsThatDoNotCome(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// slowCollector collects nothing until it is let go.
+type slowCollector struct {
+	began, let chan struct{}
+}
+
+func (c slowCollector) Describe(chan<- *prometheus.Desc) {}
+
+func (c slowCollector) Collect(chan<- prometheus.Metric) {
+	c.began <- struct{}{}
+	<-c.let
+}
+
+// Metrics are collected for some at once.
+func TestWhatIsBesideTheAPIIsLimited(t *testing.T) {
+	slow := slowCollector{make(chan struct{}), make(chan struct{})}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(slow)
+	r := startServices(t, server.Services{Optimizer: newHeld()}, registry)
+	answered := make(chan error, 4)
+	for range cap(answered) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/metrics", nil)
+		require.NoError(t, err)
+		go func() {
+			response, err := http.DefaultClient.Do(request)
+			if err == nil {
+				err = response.Body.Close()
+			}
+			answered <- err
+		}()
+		<-slow.began
+	}
+	code, text := r.do(t, http.MethodGet, "/metrics", "", "")
+	assert.Equal(t, http.StatusTooManyRequests, code)
+	assert.Contains(t, text, "RetryInfo")
+	close(slow.let)
+	for range cap(answered) {
+		require.NoError(t, <-answered)
+	}
+}
+
 // What is neither computed nor simulated is small.
 func TestOtherRequestsAreSmall(t *testing.T) {
 	l := startLimited(t, server.Limits{})

@@ -129,6 +129,7 @@ func New(c Config) (*Server, error) {
 		ReadTimeout:       requestTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    mostHeaderBytes,
+		ConnContext:       markProbes,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: mostStreams},
 		ErrorLog:          log.New(complaints{guard.log}, "", 0),
 	}
@@ -194,7 +195,7 @@ func (c complaints) Write(p []byte) (int, error) {
 // finish. It closes the listeners.
 func (s *Server) Serve(ctx context.Context, grpcListener, httpListener net.Listener) error {
 	most := func() int { return s.limits().Connections }
-	grpcListener, httpListener = &counted{Listener: grpcListener, most: most}, &counted{Listener: httpListener, most: most}
+	grpcListener, httpListener = &counted{Listener: grpcListener, most: most}, &counted{Listener: httpListener, most: most, probes: mostProbes}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, l := range []net.Listener{grpcListener, s.inner} {
 		group.Go(func() error {
