@@ -118,6 +118,18 @@ func TestImpossibleEntries(t *testing.T) {
 	assert.Positive(t, report.Differing)
 }
 
+// The form without intents is read, and so is what a later version has added within this one.
+func TestOtherVersionsAreRead(t *testing.T) {
+	text := withoutIntents(written(t, 2, 4, 10))
+	text = altered(t, text, 1, `"format":2`, `"format":1`)
+	text = altered(t, text, 1, `"origin":{`, `"later":[1],"origin":{"later":"x",`)
+	text = altered(t, text, 4, `"entry":{`, `"entry":{"later":null,`)
+	report, differing := replay(t, text)
+	assert.Empty(t, differing)
+	assert.Empty(t, report.Damages)
+	assert.Equal(t, 4, report.Reproduced)
+}
+
 func TestReadEnds(t *testing.T) {
 	r := ledger.NewReplayer(planner.New(lp.Simplex()))
 	later := sealed(`"header":{"format":3,"origin":{"version":"v9"}}}`)

@@ -39,7 +39,7 @@ func (k *keeper) secret(name string) string {
 
 func (k *keeper) write(name, text string) {
 	k.t.Helper()
-	require.NoError(k.t, os.WriteFile(filepath.Join(k.folder, name), []byte(text), 0o600))
+	require.NoError(k.t, os.WriteFile(filepath.Join(k.folder, name), []byte(text), 0o600)) //nolint:gosec // of the test
 }
 
 // said is what the program has logged.
