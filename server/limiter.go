@@ -18,7 +18,6 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -86,11 +85,10 @@ func (l *limiter) before(ctx context.Context, _ any, info *grpc.UnaryServerInfo,
 // unary is the interceptor of those whose requests have been read.
 func (l *limiter) unary(ctx context.Context, m any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 	turn := turnOf(ctx)
-	request, ok := m.(proto.Message)
-	if turn == nil || !ok {
+	if turn == nil {
 		return handle(ctx, m)
 	}
-	if err := turn.take(ctx, proto.Size(request)); err != nil {
+	if err := turn.take(ctx, turn.bytes); err != nil {
 		return nil, err
 	}
 	ctx, span := solve(ctx)

@@ -42,6 +42,9 @@ func (q *request) read(ctx context.Context, read func(any) error, m any) (err er
 		return err
 	}
 	defer raw.data.Free()
+	if turn := turnOf(ctx); turn != nil {
+		turn.bytes = raw.data.Len()
+	}
 	if !l.large[q.method] {
 		if n := raw.data.Len(); n > mostBytesOfOthers {
 			return status.Errorf(codes.ResourceExhausted, "the request has %d bytes: more than %d are nothing that %s asks for", n, mostBytesOfOthers, q.method)

@@ -38,6 +38,7 @@ type turns struct {
 // turn is what a call computes in. Its methods are for one goroutine at a time.
 type turn struct {
 	turns *turns
+	bytes int // of its request over gRPC, once that has been read
 	slots int
 	began time.Time
 	ready chan struct{} // closed where it has the slots
