@@ -44,7 +44,7 @@ type sizeKey struct {
 // sizer sizes variants, equal ones once.
 type sizer struct {
 	index   map[sizeKey]int // into sizings
-	sizings []sizing
+	sizings []*sizing
 }
 
 // sizing is the size of all variants with one key.
@@ -107,7 +107,7 @@ func (s *sizer) note(key sizeKey, slo queueing.SLO) int {
 	if !ok {
 		i = len(s.sizings)
 		s.index[key] = i
-		s.sizings = append(s.sizings, sizing{key: key, slo: slo})
+		s.sizings = append(s.sizings, &sizing{key: key, slo: slo})
 	}
 	return i
 }
@@ -124,7 +124,7 @@ func (s *sizer) run(unwanted func() bool) bool {
 			return
 		}
 		for i := from; i < to; i++ {
-			z := &s.sizings[i]
+			z := s.sizings[i]
 			z.size, z.err = z.compute()
 		}
 	})
@@ -149,7 +149,7 @@ func (s *sizer) size(w *Workload, j int, indices []int) (Size, error) {
 	sizes := make([]Size, len(shapes))
 	partners := len(indices) / len(shapes)
 	for k, i := range indices {
-		z := &s.sizings[i]
+		z := s.sizings[i]
 		if z.err != nil {
 			return Size{}, z.err
 		}

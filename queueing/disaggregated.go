@@ -131,7 +131,7 @@ func split(scv float64, n int) float64 {
 //
 //	E[1/(1+G)] = ∫ e^{-s}·(1+θs)^{-k} ds
 //
-// over s > 0; the trapezoidal rule in log s converges exponentially.
+// over s > 0; the trapezoidal rule in log s, of [reciprocalNodes], converges exponentially.
 func meanReciprocal(mean, scv float64) float64 {
 	rest := mean - 1
 	variance := scv * mean * mean
@@ -139,14 +139,23 @@ func meanReciprocal(mean, scv float64) float64 {
 		return 1 / mean
 	}
 	shape, scale := rest*rest/variance, variance/rest
-	const step = 1.0 / 8
 	sum := 0.0
-	for t := -40.0; t < 5; t += step {
-		s := math.Exp(t)
-		sum += step * s * math.Exp(-s-shape*math.Log1p(scale*s))
+	for _, s := range &reciprocalNodes {
+		sum += reciprocalStep * s * math.Exp(-s-shape*math.Log1p(scale*s))
 	}
 	return min(max(sum, 1/mean), 1)
 }
+
+// reciprocalNodes are the s of [meanReciprocal], from e⁻⁴⁰ up to e⁵, one every reciprocalStep of
+// log s.
+var reciprocalNodes = func() (s [45 / reciprocalStep]float64) {
+	for i := range s {
+		s[i] = math.Exp(-40 + reciprocalStep*float64(i))
+	}
+	return s
+}()
+
+const reciprocalStep = 1.0 / 8
 
 // TandemPerformance is the steady state of a disaggregated deployment.
 type TandemPerformance struct {
