@@ -199,7 +199,7 @@ func (t *tree) root() bool {
 }
 
 // smallCore is the size of a core that closes a node sooner than further splits where these are quick.
-const smallCore = 300
+const smallCore = 100
 
 // small says whether the program has few rows, one for each workload and limit.
 func (t *tree) small() bool { return len(t.l.workloads)+len(t.l.rows) <= t.limits.rows }
