@@ -32,6 +32,8 @@ type mixture struct {
 	// prices are those of the rows, ≥ 0, and value is the objective.
 	prices []float64
 	value  float64
+	// candidates are the columns of negative reduced cost, one of each group, when all were looked at.
+	candidates []mixed
 	// work counts multiplications, until the caller takes account of them.
 	work int
 
@@ -182,6 +184,7 @@ func (m *mixture) solve() bool {
 		m.enter(m.basis())
 	}
 	penalty := m.penalty()
+	m.candidates = m.candidates[:0]
 	stalled := 0
 	for range 200 + 20*len(m.limit) {
 		m.price(penalty)
@@ -245,44 +248,77 @@ func (m *mixture) price(penalty float64) {
 	m.work += len(m.limit) * len(m.limit)
 }
 
-// cheapest is the variable of the least reduced cost; first: the first one of a negative one, which
-// ends in any case (R. G. Bland, New finite pivoting rules for the simplex method, 1977). ok is false
-// if there is none.
+// cheapest is a variable of negative reduced cost: the least of those that were so in each group when
+// all were looked at, as long as there is any (multiple pricing), and then the least of all. first: the
+// first one of all, which ends in any case (R. G. Bland, New finite pivoting rules for the simplex method,
+// 1977). ok is false if there is none.
 func (m *mixture) cheapest(penalty float64, first bool) (best mixed, ok bool) {
 	least := 0.0
-	see := func(v mixed, reduced, size float64) {
-		if reduced < -mixtureReduced*size && (reduced < least && !first || !ok) {
+	see := func(v mixed, reduced, size float64) bool {
+		negative := reduced < -mixtureReduced*size
+		if negative && (reduced < least && !first || !ok) {
 			best, least, ok = v, reduced, true
 		}
+		return negative
+	}
+	if !first {
+		for _, v := range m.candidates {
+			key := m.priced(mixed{v.group, m.groups[v.group].key}, penalty)
+			see(v, m.priced(v, penalty)-key, math.Abs(key)+m.dearest)
+		}
+	}
+	if ok {
+		return best, ok
 	}
 	for r, price := range m.prices {
 		see(mixed{slackOf, int32(r)}, price, m.surplus[r])
 		see(mixed{surplusOf, int32(r)}, m.surplus[r]-price, m.surplus[r])
 	}
+	m.candidates = m.candidates[:0]
 	for k := range m.groups {
-		g := &m.groups[k]
-		key := m.cost(mixed{int32(k), g.key}, penalty)
-		for n, u := range g.column(g.key) {
-			key += m.prices[g.rows[n]] * u
+		v, lowest := m.lowest(int32(k))
+		if v.column < 0 {
+			continue
 		}
-		column, lowest := -1, math.Inf(1)
-		for c, cost := range g.cost {
-			if g.closed[c] {
-				continue
-			}
-			for n, u := range g.column(int32(c)) {
-				cost += m.prices[g.rows[n]] * u
-			}
-			if cost < lowest {
-				column, lowest = c, cost
-			}
+		key := m.priced(mixed{v.group, m.groups[k].key}, penalty)
+		if see(v, lowest-key, math.Abs(key)+m.dearest) {
+			m.candidates = append(m.candidates, v)
 		}
-		if column >= 0 {
-			see(mixed{int32(k), int32(column)}, lowest-key, math.Abs(key)+m.dearest)
-		}
-		m.work += len(g.use)
 	}
 	return best, ok
+}
+
+// priced is the cost of a column with its use priced.
+func (m *mixture) priced(v mixed, penalty float64) float64 {
+	g, cost := &m.groups[v.group], m.cost(v, penalty)
+	for n, u := range g.column(v.column) {
+		cost += m.prices[g.rows[n]] * u
+	}
+	return cost
+}
+
+// lowest is the open column of a group that costs least with its use priced, column −1 if there is none.
+func (m *mixture) lowest(group int32) (best mixed, least float64) {
+	g := &m.groups[group]
+	m.scratch = m.scratch[:0]
+	for _, r := range g.rows {
+		m.scratch = append(m.scratch, m.prices[r])
+	}
+	best, least = mixed{group, -1}, math.Inf(1)
+	prices, use := m.scratch, g.use
+	for c, cost := range g.cost {
+		if !g.closed[c] {
+			for n, u := range use[:len(prices)] {
+				cost += prices[n] * u
+			}
+			if cost < least {
+				best.column, least = int32(c), cost
+			}
+		}
+		use = use[len(prices):]
+	}
+	m.work += len(g.use)
+	return best, least
 }
 
 // exchange lets a variable enter in place of the one that first falls to 0.
