@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -25,7 +26,7 @@ type Lengths struct {
 }
 
 const (
-	// lengthsSmoothing is the time in which a change of lengths is followed by 63 %, and
+	// lengthsSmoothing is the time in which a usual change of lengths is followed by 63 %, and
 	// variationSmoothing that for their variation: a few long requests make most of it, so that
 	// of a minute is chance.
 	lengthsSmoothing   = 2 * time.Minute
@@ -68,7 +69,9 @@ func (c *cycle) observeLengths(i int) (unknown string) {
 	if o == nil {
 		o = &Observation{}
 	}
-	lengths, reason := follow(next.Lengths, o, &w.Shape, c.snapshot.Now.UTC().Round(0))
+	now := c.snapshot.Now.UTC().Round(0)
+	requests := c.completions(i) * cmp.Or(o.Window, now.Sub(next.At)).Seconds()
+	lengths, reason := follow(next.Lengths, o, &w.Shape, requests, now)
 	if lengths == nil {
 		return reason
 	}
@@ -80,8 +83,9 @@ func (c *cycle) observeLengths(i int) (unknown string) {
 
 // follow updates lengths by what was observed: as it is where all replicas report, and
 // upwards only where some do. Otherwise they stay as they are. It says where they come
-// from, or why there are none.
-func follow(last *Lengths, o *Observation, declared *queueing.Shape, now time.Time) (*Lengths, string) {
+// from, or why there are none. The means observed are of so many requests, ≤ 0 where that is
+// not known.
+func follow(last *Lengths, o *Observation, declared *queueing.Shape, requests float64, now time.Time) (*Lengths, string) {
 	input, output := o.InputTokens.within(0, longestRequest), o.OutputTokens.within(1, longestRequest)
 	if !input.usable() || !output.usable() {
 		bad := output.State
@@ -102,8 +106,8 @@ func follow(last *Lengths, o *Observation, declared *queueing.Shape, now time.Ti
 		next = *last
 		next.At = now
 		part := 1 - math.Exp(-max(0, now.Sub(last.At).Seconds())/lengthsSmoothing.Seconds())
-		smooth(&next.Input, input.Value, part, complete)
-		smooth(&next.Output, output.Value, part, complete)
+		smooth(&next.Input, input.Value, part, usual(next.Input, next.InputSCV, requests), complete)
+		smooth(&next.Output, output.Value, part, usual(next.Output, next.OutputSCV, requests), complete)
 	}
 	if !complete {
 		reason = "observed, at least, as not all replicas report"
@@ -129,7 +133,7 @@ func (l *Lengths) vary(input, output Measurement, now time.Time) {
 		case l.Varied.IsZero():
 			*v.mean = v.measured.Value
 		default:
-			smooth(v.mean, v.measured.Value, part, true)
+			smooth(v.mean, v.measured.Value, part, math.Inf(1), true)
 		}
 	}
 	l.Varied = now
@@ -174,12 +178,25 @@ func orDefault(scv float64) float64 {
 	return defaultSCV
 }
 
-// smooth moves a mean by a part of the way to what was observed; downwards only where
-// that is complete.
-func smooth(mean *float64, observed, part float64, complete bool) {
-	if observed >= *mean || complete {
-		*mean += part * (observed - *mean)
+// usual is how far the mean length of so many requests is from that of others, in tokens,
+// without being another: three standard errors, and what is hardly planned with.
+func usual(mean, scv, requests float64) float64 {
+	if requests <= 0 {
+		return math.Inf(1)
 	}
+	return mean * max(2*lengthsTolerance, 3*math.Sqrt(scv/requests))
+}
+
+// smooth moves a mean by a part of the way to what was observed, and all the way as far as
+// that is beyond what is usual, as an adaptive EWMA does with Huber's score (Capizzi and
+// Masarotto, Technometrics 45(3), 2003); downwards only where that is complete.
+func smooth(mean *float64, observed, part, usual float64, complete bool) {
+	off := observed - *mean
+	if off < 0 && !complete {
+		return
+	}
+	beyond := math.Copysign(max(0, math.Abs(off)-usual), off)
+	*mean += part*off + (1-part)*beyond
 }
 
 // plan takes the lengths over into the shape that is planned for, where they have moved.

@@ -132,6 +132,25 @@ func TestSmoothingOfLengths(t *testing.T) {
 	assert.InDelta(t, 100+1000*(1-1/math.E), float64(d.Fleet.Workloads[0].Shape.OutputTokens), 1e-6)
 }
 
+// What many requests show is no chance, and followed at once but for what hardly counts;
+// what few show may be chance.
+func TestLengthsThatLeapAreFollowedAtOnce(t *testing.T) {
+	after := func(completions, from, to float64) float64 {
+		l := newLoop(t, lengthless())
+		o := asked(rate(from), rate(100))
+		o.CompletionRate, o.Window = rate(completions), time.Minute
+		l.cycle(o)
+		o.InputTokens = rate(to)
+		return float64(l.cycle(o).Fleet.Workloads[0].Shape.InputTokens)
+	}
+	part := 1 - math.Exp(-planner.DefaultCycle.Seconds()/120)
+	assert.InDelta(t, 1500-(1-part)*100, after(20, 1000, 1500), 1e-6)
+	assert.InDelta(t, 500+(1-part)*100, after(20, 1000, 500), 1e-6)
+	assert.InDelta(t, 1500, after(20, 0, 1500), 1e-6)
+	assert.InDelta(t, 1000+part*600, after(0.2, 1000, 1600), 1e-6, "twelve requests")
+	assert.InDelta(t, 1000+part*600, after(0, 1000, 1600), 1e-6)
+}
+
 // What only some replicas report makes lengths longer, and never shorter.
 func TestIncompleteLengthsNeverShrink(t *testing.T) {
 	l := newLoop(t, lengthless())
