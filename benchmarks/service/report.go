@@ -22,7 +22,9 @@ const about = "Calls of `poolwright serve`, built in pure Go, on this machine, b
 turn, %d times, the same load goes to two servers that answer with what the service has answered, and have nothing behind them: *bytes* neither decodes nor
 encodes, *messages* does both by the usual libraries, over REST by grpc-gateway. Overhead is the median latency of the service, less the median time of
 what it computes (planned in this process, with nothing else running), over that of such a server; 1 is no overhead at all. It is told
-for a single client, because what is computed by many at once shares the processors. Memory that is collected while it answers counts as overhead.
+for a single client, because what is computed by many at once shares the processors. Everything but planning counts as overhead: finding out who asks, holding calls to
+limits, checking and translating messages, what memory is collected while it answers, and that caches are colder and processors sleep deeper after planning than after
+nothing.
 
 ` + "```sh" + `
 ghz --insecure --protoset schema.protoset --call poolwright.v1.OptimizerService.Optimize -B request.pb -n CALLS -c CLIENTS --connections CLIENTS -t 60s -O json ADDRESS
