@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	// memoryPerByte is what a request takes of memory for each byte of it until it is answered: a
-	// fleet of gRPC does for its message, the planner's problem and the answer. Text takes half of that, and the
-	// most that a message of nothing but empty elements is decoded to is twice as much.
+	// memoryPerByte is what a request is taken to need for each byte of it until it is answered. Fleets of
+	// gRPC with 2,000 and 20,000 workloads took 14 while they waited, decoded, and 70 to 100 at the height of their
+	// computation, as text 11 and 35. A message of nothing but empty elements is decoded to 108, and refused then.
+	// The half of GOMEMLIMIT that is not for requests leaves room for that.
 	memoryPerByte = 64
 	// readingShare of the memory of requests is for those that are being read, in addition.
 	readingShare = 4
