@@ -28,6 +28,9 @@ const (
 	unusedTime = 15 * time.Minute
 	// writeTime is how long a client may take to read writeBytes of an answer.
 	writeTime, writeBytes = 30 * time.Second, 64 << 10
+	// streamWindow is what a client may send of a request that is not read yet, and connWindow of all on a
+	// connection. What grows by itself would let whole requests in that wait for room.
+	streamWindow, connWindow = 64 << 10, 1 << 20
 	// mostProbes are the connections of HTTP for probes when there are as many others as may be.
 	mostProbes = 16
 	// mostHeaderBytes and mostStreams are for a request, and for a connection.

@@ -272,7 +272,7 @@ func (l *limiter) read(w http.ResponseWriter, r *http.Request) (n int, give func
 	if !l.large[r.URL.Path] {
 		return len(text), func() {}, nil
 	}
-	give, err = l.memory.take(len(text), limits.RequestMemory)
+	give, err = l.memory.take(len(text), elementsIn(text), limits.RequestMemory)
 	return len(text), give, err
 }
 

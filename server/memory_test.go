@@ -11,19 +11,26 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 )
 
 func TestMemoryOfRequests(t *testing.T) {
 	m := memory{metrics: newLimitMetrics(prometheus.NewRegistry())}
-	give, err := m.take(6, 10*memoryPerByte)
+	give, err := m.take(6, 1, 10*memoryPerByte)
 	require.NoError(t, err)
-	_, err = m.take(5, 10*memoryPerByte)
+	_, err = m.take(5, 0, 10*memoryPerByte)
 	assert.Equal(t, codes.ResourceExhausted, status.Code(err))
 	assert.Equal(t, "1", retryAfter(err))
-	other, err := m.take(4, 10*memoryPerByte)
+	other, err := m.take(4, 0, 10*memoryPerByte)
 	require.NoError(t, err)
 	give()
-	_, err = m.take(5, 10*memoryPerByte)
+	_, err = m.take(1, 2, 10*memoryPerByte)
+	require.Equal(t, codes.ResourceExhausted, status.Code(err), "elements take more than their bytes")
+	_, err = m.take(1, 3, 10*memoryPerByte)
+	require.Empty(t, retryAfter(err), "there will never be so much")
+	_, err = m.take(5, 0, 10*memoryPerByte)
 	require.NoError(t, err)
 	other()
 	assert.EqualValues(t, 5*memoryPerByte, m.taken)
@@ -86,4 +93,19 @@ func TestLargestRequestIsOneThatThereIsMemoryFor(t *testing.T) {
 	limits := Limits{RequestMemory: 1 << 20}.orDefault()
 	assert.Equal(t, 1<<20/memoryPerByte, limits.MaxRequestBytes)
 	assert.Equal(t, 1000, Limits{RequestMemory: 1 << 20, MaxRequestBytes: 1000}.orDefault().MaxRequestBytes)
+}
+
+func TestElementsOfRequests(t *testing.T) {
+	fleet := &poolwrightv1.Fleet{
+		Pools:     []*poolwrightv1.Pool{{Name: "h100"}},
+		Workloads: []*poolwrightv1.Workload{{Load: &poolwrightv1.Load{ArrivalRate: 1}, Variants: []*poolwrightv1.Variant{{}, {Name: "v"}}}, {}},
+	}
+	wire, err := proto.Marshal(fleet)
+	require.NoError(t, err)
+	assert.Equal(t, 6, messagesIn(wire, fleet.ProtoReflect().Descriptor()))
+	for cut := range wire {
+		assert.LessOrEqual(t, messagesIn(wire[:cut], fleet.ProtoReflect().Descriptor()), 6)
+	}
+	assert.Equal(t, 5, elementsIn([]byte(`{"workloads": [{}, {}, [`)))
+	assert.Equal(t, 4, elementsIn([]byte("- a\n- b\n")))
 }

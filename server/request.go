@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 )
 
 // request is one of gRPC. It is read when there is room for it, and decoded when there is memory
@@ -41,19 +42,29 @@ func (q *request) read(ctx context.Context, read func(any) error, m any) (err er
 	if err != nil {
 		return err
 	}
-	defer raw.data.Free()
-	if turn := turnOf(ctx); turn != nil {
-		turn.bytes = raw.data.Len()
-	}
-	if !l.large[q.method] {
-		if n := raw.data.Len(); n > mostBytesOfOthers {
-			return status.Errorf(codes.ResourceExhausted, "the request has %d bytes: more than %d are nothing that %s asks for", n, mostBytesOfOthers, q.method)
-		}
-	} else if q.give, err = l.memory.take(raw.data.Len(), limits.RequestMemory); err != nil {
+	wire := raw.data.MaterializeToBuffer(mem.DefaultBufferPool())
+	defer wire.Free()
+	raw.data.Free()
+	if err := q.admit(ctx, wire.ReadOnlyData(), m, limits); err != nil {
 		return err
 	}
-	if err := protoCodec.Unmarshal(raw.data, m); err != nil {
+	if err := protoCodec.Unmarshal(mem.BufferSlice{wire}, m); err != nil {
 		return status.Errorf(codes.Internal, "grpc: failed to unmarshal the received message: %v", err) // as grpc has it
+	}
+	return nil
+}
+
+// admit takes memory for what a request is decoded to, or refuses it.
+func (q *request) admit(ctx context.Context, wire []byte, m any, limits Limits) (err error) {
+	if turn := turnOf(ctx); turn != nil {
+		turn.bytes = len(wire)
+	}
+	if message, ok := m.(proto.Message); ok && q.limiter.large[q.method] {
+		q.give, err = q.limiter.memory.take(len(wire), messagesIn(wire, message.ProtoReflect().Descriptor()), limits.RequestMemory)
+		return err
+	}
+	if len(wire) > mostBytesOfOthers {
+		return status.Errorf(codes.ResourceExhausted, "the request has %d bytes: more than %d are nothing that %s asks for", len(wire), mostBytesOfOthers, q.method)
 	}
 	return nil
 }

@@ -144,6 +144,8 @@ func options(l Limits, a *access.Access) []grpc.ServerOption {
 	all := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(l.MaxRequestBytes),
 		grpc.ForceServerCodecV2(codec{protoCodec}),
+		grpc.StaticStreamWindowSize(streamWindow),
+		grpc.StaticConnWindowSize(connWindow),
 		grpc.MaxHeaderListSize(mostHeaderBytes),
 		grpc.MaxConcurrentStreams(mostStreams),
 		grpc.ConnectionTimeout(handshakeTime),
