@@ -13,8 +13,13 @@ type split struct {
 	score          float64
 }
 
-// probes is the number of splits whose children are looked at before one is chosen.
-const probes = 3
+// probes is the number of splits whose children are looked at before one is chosen, and moreProbes that in
+// trees of more than largeTree nodes, where a better choice saves more than it costs.
+const (
+	probes     = 3
+	moreProbes = 8
+	largeTree  = 100
+)
 
 // branch returns the two children of the split that seems to raise the bound most,
 // none if a single configuration is left for every workload: it was offered, so that
@@ -30,7 +35,11 @@ func (t *tree) branch(n *treeNode) [2]*treeNode {
 		splits = t.otherSplits()
 	}
 	slices.SortStableFunc(splits, func(a, b split) int { return cmp.Compare(b.score, a.score) })
-	splits = splits[:min(len(splits), probes)]
+	most := probes
+	if t.made > largeTree {
+		most = moreProbes
+	}
+	splits = splits[:min(len(splits), most)]
 	if t.master != nil {
 		return t.master.branch(n, splits)
 	}
