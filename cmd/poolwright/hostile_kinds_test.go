@@ -80,12 +80,11 @@ func (a *attacker) some(body []byte) []byte {
 	return nil
 }
 
-// forged are tokens that nobody was given, some of forms that mean something.
+// forged are tokens that nobody was given, some of forms that mean something, or that have expired.
 func (a *attacker) forged() string {
 	random := base64.RawURLEncoding.EncodeToString(a.bytes(60))
-	old := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(-time.Hour).Unix())) //nolint:gosec // after 1970
 	return pick(a, random, strings.ToUpper(adminToken), adminToken+"x", adminToken[:len(adminToken)-1], "", "admin",
-		"poolwright-peer."+random, "poolwright-peer."+base64.RawURLEncoding.EncodeToString(append(old, make([]byte, 32)...)),
+		"poolwright-peer."+random, a.peer(time.Now().Add(-2*time.Minute)), a.peer(time.Now())+"A", "x"+a.peer(time.Now()),
 		"eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9.", strings.Repeat("x", 8000))
 }
 

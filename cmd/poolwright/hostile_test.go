@@ -4,7 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/binary"
 	"flag"
 	"fmt"
 	"io"
@@ -63,6 +69,7 @@ type victim struct {
 	grpc, http string
 	authority  *accesstest.Authority
 	admin      *http.Client
+	peer       func(time.Time) string // the token of a process of the same installation
 	out        *output
 	folder     string
 }
@@ -96,11 +103,26 @@ func startVictim(t *testing.T) *victim {
 		}
 		return found != nil
 	}, 60*time.Second, 10*time.Millisecond, "it does not listen: %s", v.out)
-	v.admin = v.client(false)
+	v.admin, v.peer = v.client(false), peerTokens(t, certificate.PrivateKey)
 	for _, token := range []string{adminToken, plannerToken, annaToken} {
 		v.ask(t, token, "/openapi.json") // so that it counts while others are guessed
 	}
 	return v
+}
+
+// peerTokens are those of processes that have a key, by the time at which they were made.
+func peerTokens(t *testing.T, private any) func(time.Time) string {
+	t.Helper()
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	require.NoError(t, err)
+	key, err := hkdf.Key(sha256.New, secret, nil, "poolwright: one process of an installation asks another", sha256.Size)
+	require.NoError(t, err)
+	return func(at time.Time) string {
+		shown := binary.BigEndian.AppendUint64(nil, uint64(at.Unix())) //nolint:gosec // after 1970
+		mac := hmac.New(sha256.New, key)
+		mac.Write(shown)
+		return "poolwright-peer." + base64.RawURLEncoding.EncodeToString(mac.Sum(shown))
+	}
 }
 
 // client asks by HTTP/1.1, or by HTTP/2.
@@ -158,6 +180,10 @@ func (v *victim) size(t *testing.T) (memory, goroutines float64) {
 // makes it tell a secret.
 func TestHostileRequests(t *testing.T) {
 	v := startVictim(t)
+	control := v.attacker(t, rand.New(rand.NewPCG(*hostileSeed, 0))) //nolint:gosec // repeatable
+	_, err := control.request(http.MethodGet, "/openapi.json", v.peer(time.Now()), "", nil, http.StatusForbidden)
+	require.NoError(t, err, "a token of a process that has not expired is known")
+	control.leave()
 	warm := min(*hostileCount/4, 50_000)
 	v.attack(t, warm, 0)
 	memory, goroutines := v.size(t)
