@@ -180,7 +180,7 @@ func (v *victim) size(t *testing.T) (memory, goroutines float64) {
 // makes it tell a secret.
 func TestHostileRequests(t *testing.T) {
 	v := startVictim(t)
-	control := v.attacker(t, rand.New(rand.NewPCG(*hostileSeed, 0))) //nolint:gosec // repeatable
+	control := v.attacker(t, rand.New(rand.NewPCG(*hostileSeed, 0)))
 	_, err := control.request(http.MethodGet, "/openapi.json", v.peer(time.Now()), "", nil, http.StatusForbidden)
 	require.NoError(t, err, "a token of a process that has not expired is known")
 	control.leave()
