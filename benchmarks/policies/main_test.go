@@ -57,6 +57,8 @@ func TestOthersMustNotBeCheaper(t *testing.T) {
 	assert.Equal(t, []bool{true, true, false}, met(), "another is as good, and cheaper")
 	d.kinds[0].settings[0] = made("poolwright", 1.11, 0.98, 1)
 	assert.Equal(t, []bool{false, false, false}, met())
+	d.kinds[2].settings[0] = made("static", 1.05, 1, 1)
+	assert.Equal(t, "cheap at 1.000, static at 1.050", (&page{days: []*day{d}}).targets()[2].measured, "all of them are named")
 }
 
 func TestTargetsOfShortTraces(t *testing.T) {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -55,15 +57,17 @@ func (p *page) targets() []target {
 
 // nobodyCheaper judges the others that reach what ours attains.
 func (d *day) nobodyCheaper(others []kind) target {
-	t := target{name: d.name + ": others that reach what Poolwright attains, cheaper", measured: "none", bound: "none", met: true}
+	var cheaper []string
 	for i := range others {
 		o := others[i].cheapest(func(o *outcome) bool { return o.reaches(d.ours()) })
 		if o != nil && o.cost() < d.ours().cost() {
-			t.measured, t.met = fmt.Sprintf("%s at %s", o.name, ratio(o.cost())), false
-			break
+			cheaper = append(cheaper, fmt.Sprintf("%s at %s", o.name, ratio(o.cost())))
 		}
 	}
-	return t
+	return target{
+		name:     d.name + ": others that reach what Poolwright attains, cheaper",
+		measured: cmp.Or(strings.Join(cheaper, ", "), "none"), bound: "none", met: len(cheaper) == 0,
+	}
 }
 
 // targets judges short starts only: what a long one costs is shown.
