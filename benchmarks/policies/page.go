@@ -51,7 +51,8 @@ const bandsHead = `## What bounds cost and attainment
 
 Demand that changes faster than replicas start cannot be followed, only met by headroom or missed. Poolwright plans for an upper quantile of what demand
 may be when replicas asked for now serve: a higher one costs more and misses less. Where neither end of this table meets both targets, no headroom does: it
-is what cannot be foreseen, rates and lengths of requests that jump within a start-up, which bounds them.
+is what cannot be foreseen, rates and lengths of requests that jump within a start-up, which bounds them. What that is in the
+recorded hour, and why others reach more there at their best of 200 settings, is in [design/0007](design/0007-lengths-from-metrics.md).
 
 `
 
