@@ -18,12 +18,12 @@ import (
 	"github.com/poolwright/poolwright/internal/fakeengine"
 )
 
-const (
-	// patience is how long a condition may take to come true on a busy machine where it is
-	// not the time that is tested, tick how often it is looked at.
-	patience = 2 * time.Minute
-	tick     = 100 * time.Millisecond
-)
+// tick is how often a condition is looked at.
+const tick = 100 * time.Millisecond
+
+// patience is how long a condition may take to come true on a busy machine where it is not
+// the time that is tested.
+func patience() time.Duration { return newPace().cycles(60) }
 
 // cluster is a control plane with engines and the controllers of the ecosystems.
 type cluster struct {
@@ -82,5 +82,5 @@ func (c *cluster) fill(name string, data any) string {
 // until waits for a condition that is no matter of time.
 func (c *cluster) until(condition func() bool, message string, arguments ...any) {
 	c.t.Helper()
-	require.Eventually(c.t, condition, patience, tick, append([]any{message}, arguments...)...)
+	require.Eventually(c.t, condition, patience(), tick, append([]any{message}, arguments...)...)
 }

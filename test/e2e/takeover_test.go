@@ -85,7 +85,7 @@ func (c *company) seen(since time.Time, by ...*program) {
 	c.t.Helper()
 	require.Eventually(c.t, func() bool {
 		return !slices.ContainsFunc(by, func(p *program) bool { return !p.decidedSince(since) })
-	}, patience, 5*time.Millisecond, "a decision is seen by all")
+	}, patience(), 5*time.Millisecond, "a decision is seen by all")
 }
 
 // shake changes the load, so that replicas are to be changed.

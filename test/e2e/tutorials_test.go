@@ -108,7 +108,7 @@ func (c *cluster) terminal(addresses []string) handbook.Place {
 	return handbook.Place{
 		Folder:   folder,
 		Env:      append(os.Environ(), "KUBECONFIG="+kubeconfig, "PATH="+c.Programs()+":"+os.Getenv("PATH")),
-		Patience: 5 * patience,
+		Patience: 5 * patience(),
 		Here: []string{
 			"poolwright serve", "poolwright serve --http-address " + addresses[0] + " --grpc-address " + addresses[1],
 			"localhost:8080", addresses[0], "localhost:9090", addresses[1], address, c.PrometheusURL,
