@@ -87,11 +87,8 @@ func startGuarded(t *testing.T, c server.Config) *guarded {
 	require.NoError(t, err)
 	g := &guarded{authority: authority, clients: clients, cluster: newCluster(controller.HistoryConfig{}, "a/chat", "b/chat", "b/secret-project")}
 	g.cluster.fleet.Pools[0].Quotas = []planner.Quota{{Namespace: "a", Devices: 100}, {Namespace: "b", Devices: 100}}
-	c.Services = server.Services{
-		Optimizer: server.NewOptimizer(planner.New(lp.Simplex())), Fleet: server.NewFleet(g.cluster),
-		Simulation: server.NewSimulation(server.SimulationConfig{Concurrent: 1}),
-		Scaler:     server.NewScaler(server.ScalerConfig{Decisions: g.cluster, TTL: -1}),
-	}
+	c.Services = servicesOf(g.cluster)
+	c.Services.Simulation = server.NewSimulation(server.SimulationConfig{Concurrent: 1})
 	c.Registry, c.Access = prometheus.NewRegistry(), a
 	g.running = startServer(t, c)
 	g.address = g.conn.Target()
@@ -99,6 +96,14 @@ func startGuarded(t *testing.T, c server.Config) *guarded {
 	g.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority.Pool()}, ForceAttemptHTTP2: true}}
 	g.conn = g.dial(t)
 	return g
+}
+
+// servicesOf are those that tell of a cluster's fleet, and plan others.
+func servicesOf(x *cluster) server.Services {
+	return server.Services{
+		Optimizer: server.NewOptimizer(planner.New(lp.Simplex())), Fleet: server.NewFleet(x),
+		Scaler: server.NewScaler(server.ScalerConfig{Decisions: x, TTL: -1}),
+	}
 }
 
 // dial connects by gRPC, with certificates of the client if there are any.
@@ -432,13 +437,7 @@ func TestNamesOfNamespacesAreLimited(t *testing.T) {
 	require.NoError(t, err)
 	x := newCluster(controller.HistoryConfig{}, "a/chat", "b/chat")
 	x.ticks(t, "a/chat", 3)
-	r := startServer(t, server.Config{
-		Services: server.Services{
-			Optimizer: server.NewOptimizer(planner.New(lp.Simplex())), Fleet: server.NewFleet(x),
-			Scaler: server.NewScaler(server.ScalerConfig{Decisions: x, TTL: -1}),
-		},
-		Registry: prometheus.NewRegistry(), Access: a,
-	})
+	r := startServer(t, server.Config{Services: servicesOf(x), Registry: prometheus.NewRegistry(), Access: a})
 	spec := func(namespace string) codes.Code {
 		_, err := externalscaler.NewExternalScalerClient(r.conn).GetMetricSpec(t.Context(), &externalscaler.ScaledObjectRef{
 			Namespace: namespace, ScalerMetadata: map[string]string{"workload": "chat"},
@@ -616,13 +615,7 @@ func TestRightsThatEnd(t *testing.T) {
 	require.NoError(t, err)
 	x := newCluster(controller.HistoryConfig{}, "a/chat")
 	x.ticks(t, "a/chat", 3)
-	r := startServer(t, server.Config{
-		Services: server.Services{
-			Optimizer: server.NewOptimizer(planner.New(lp.Simplex())), Fleet: server.NewFleet(x),
-			Scaler: server.NewScaler(server.ScalerConfig{Decisions: x, TTL: -1}),
-		},
-		Registry: prometheus.NewRegistry(), Access: a,
-	})
+	r := startServer(t, server.Config{Services: servicesOf(x), Registry: prometheus.NewRegistry(), Access: a})
 	watch, err := poolwrightv1.NewFleetServiceClient(r.conn).WatchDecisions(as(t, adminToken), &poolwrightv1.WatchDecisionsRequest{})
 	require.NoError(t, err)
 	_, err = watch.Recv()
