@@ -2,7 +2,6 @@ package optimizer
 
 import (
 	"cmp"
-	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -24,12 +23,15 @@ type canonical struct {
 	rank, place []int
 	// first is the first item of each canonical workload; behind it is the number of all items.
 	first []int
+	items []item
 	// one is what workload returns, with its parts in room and places.
 	one    Workload
 	room   []Variant
 	places []Placement
-	order  []int // scratch
 }
+
+// item is a variant of a workload in one of its placements, as the original problem counts them.
+type item struct{ variant, placement int32 }
 
 // canonicalize orders by colour refinement (Weisfeiler and Leman, 1968): the
 // colour of a part is a hash of its numbers and of the colours of the parts it
@@ -73,7 +75,29 @@ func (c *canonical) sortVariants(colours [][]uint64) {
 	for i := range c.place {
 		c.first[i+1] += c.first[i]
 	}
+	c.items = make([]item, c.first[len(c.place)])
+	for from, i := range c.place {
+		c.sortItems(&c.from.Workloads[from], c.variants[i], c.itemsOf(i))
+	}
 }
+
+// sortItems lists the items of a workload by variants in the given order, then by pool.
+func (c *canonical) sortItems(w *Workload, variants []int, items []item) {
+	for _, j := range variants {
+		places := w.Variants[j].Placements
+		of := items[:len(places)]
+		items = items[len(places):]
+		for k := range of {
+			of[k] = item{int32(j), int32(k)}
+		}
+		if len(of) > 1 {
+			slices.SortFunc(of, func(x, y item) int { return c.rank[places[x.placement].Pool] - c.rank[places[y.placement].Pool] })
+		}
+	}
+}
+
+// itemsOf are the items of canonical workload i.
+func (c *canonical) itemsOf(i int) []item { return c.items[c.first[i]:c.first[i+1]] }
 
 // given is workload i with its parts in the order of the original problem.
 func (c *canonical) given(i int) *Workload { return &c.from.Workloads[c.workloads[i]] }
@@ -115,21 +139,18 @@ func (c *canonical) some(wanted func(i int) bool) *Problem {
 
 // sorted is a copy of workload i in canonical order, its parts in the slices given.
 func (c *canonical) sorted(i int, variants []Variant, placements []Placement) Workload {
-	from := c.given(i)
+	from, items := c.given(i), c.itemsOf(i)
 	w := *from
 	w.Variants = variants
 	for to, j := range c.variants[i] {
 		v := &variants[to]
 		*v = from.Variants[j]
 		places := placements[:len(v.Placements):len(v.Placements)]
-		placements = placements[len(places):]
-		copy(places, v.Placements)
 		for k := range places {
+			places[k] = v.Placements[items[k].placement]
 			places[k].Pool = c.rank[places[k].Pool]
 		}
-		if len(places) > 1 {
-			slices.SortFunc(places, func(x, y Placement) int { return x.Pool - y.Pool })
-		}
+		items, placements = items[len(places):], placements[len(places):]
 		v.Placements = places
 	}
 	w.sortShapes(from, c.variants[i])
@@ -164,43 +185,16 @@ func (c *canonical) restore(items []int32) [][][]int {
 		counts   slab[int]
 	)
 	for from, i := range c.place {
-		w, item := &c.from.Workloads[from], c.first[i]
+		w := &c.from.Workloads[from]
 		out[from] = variants.take(len(w.Variants))
 		for j := range w.Variants {
 			out[from][j] = counts.take(len(w.Variants[j].Placements))
 		}
-		for j, k := range c.items(i) {
-			out[from][j][k] = int(items[item])
-			item++
+		for k, at := range c.itemsOf(i) {
+			out[from][at.variant][at.placement] = int(items[c.first[i]+k])
 		}
 	}
 	return out
-}
-
-// items are the variant and placement of the items of workload i, as the original problem counts them.
-func (c *canonical) items(i int) iter.Seq2[int, int] {
-	return func(yield func(variant, placement int) bool) {
-		w := c.given(i)
-		for _, j := range c.variants[i] {
-			for _, k := range c.placementOrder(w.Variants[j].Placements) {
-				if !yield(j, k) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// placementOrder is the indices of placements by the rank of their pools, valid until the next call.
-func (c *canonical) placementOrder(placements []Placement) []int {
-	c.order = c.order[:0]
-	for k := range placements {
-		c.order = append(c.order, k)
-	}
-	if len(placements) > 1 {
-		slices.SortFunc(c.order, func(x, y int) int { return c.rank[placements[x].Pool] - c.rank[placements[y].Pool] })
-	}
-	return c.order
 }
 
 // orderBy sorts indices by colour, then name.
@@ -238,7 +232,8 @@ type colours struct {
 	// numbers are the hashes of what does not refer to other parts.
 	poolNumbers, workloadNumbers []uint64
 	variantNumbers               [][]uint64
-	// namespaces numbers the namespaces in order of appearance.
+	hashes                       slab[uint64]
+	// namespaces are in order of appearance.
 	namespaces       []uint64
 	ofWorkload       []int
 	ofQuota          []int
@@ -252,7 +247,7 @@ func newColours(p *Problem) *colours {
 		pools: make([]uint64, len(p.Pools)), quotas: make([]uint64, len(p.Quotas)), spare: make([]uint64, len(p.Pools)),
 		workloads: make([]uint64, len(p.Workloads)), variants: make([][]uint64, len(p.Workloads)),
 		poolNumbers: make([]uint64, len(p.Pools)), workloadNumbers: make([]uint64, len(p.Workloads)),
-		variantNumbers: make([][]uint64, len(p.Workloads)),
+		variantNumbers: make([][]uint64, len(p.Workloads)), ofWorkload: make([]int, len(p.Workloads)),
 	}
 	for i, g := range p.Pools {
 		c.poolNumbers[i] = hashOf(1, flag(g.Limited), uint64(g.Capacity), uint64(g.DevicesPerNode))
@@ -261,32 +256,33 @@ func newColours(p *Problem) *colours {
 	for i := range p.Quotas {
 		c.ofQuota = append(c.ofQuota, c.namespace(p.Quotas[i].Namespace))
 	}
-	var hashes slab[uint64]
-	for i := range p.Workloads {
-		w := &p.Workloads[i]
-		c.ofWorkload = append(c.ofWorkload, c.namespace(w.Namespace))
-		c.workloadNumbers[i] = hashOf(2, uint64(w.Priority), math.Float64bits(w.Demand), math.Float64bits(w.waived), math.Float64bits(w.UnmetPenalty),
-			flag(w.Penalized), uint64(w.Mixing), uint64(w.Redundancy), uint64(w.MinReplicas), flag(w.MaxReplicas.Limited), uint64(w.MaxReplicas.Value))
-		c.variants[i] = hashes.take(len(w.Variants))
-		numbers := hashes.take(len(w.Variants))
-		w.variantColours(numbers, func(int) uint64 { return 0 })
-		for j := range w.Variants {
-			v := &w.Variants[j]
-			numbers[j] = hashOf(3, numbers[j], uint64(v.DevicesPerReplica), uint64(v.NodesPerReplica)^flag(v.quotaOnly)<<32,
-				uint64(v.MinReplicas), flag(v.MaxReplicas.Limited), uint64(v.MaxReplicas.Value), uint64(v.CurrentReplicas),
-				math.Float64bits(v.SwitchUp), math.Float64bits(v.SwitchDown))
-		}
-		c.variantNumbers[i] = numbers
-	}
-	c.namespaces = make([]uint64, len(c.namespaceNumbers))
 	return c
+}
+
+// number hashes what of workload i does not refer to other parts.
+func (c *colours) number(i int) {
+	w := &c.problem.Workloads[i]
+	c.ofWorkload[i] = c.namespace(w.Namespace)
+	c.workloadNumbers[i] = hashOf(2, uint64(w.Priority), math.Float64bits(w.Demand), math.Float64bits(w.waived), math.Float64bits(w.UnmetPenalty),
+		flag(w.Penalized), uint64(w.Mixing), uint64(w.Redundancy), uint64(w.MinReplicas), flag(w.MaxReplicas.Limited), uint64(w.MaxReplicas.Value))
+	c.variants[i] = c.hashes.take(len(w.Variants))
+	numbers := c.hashes.take(len(w.Variants))
+	w.variantColours(numbers, func(int) uint64 { return 0 })
+	for j := range w.Variants {
+		v := &w.Variants[j]
+		numbers[j] = hashOf(3, numbers[j], uint64(v.DevicesPerReplica), uint64(v.NodesPerReplica)^flag(v.quotaOnly)<<32,
+			uint64(v.MinReplicas), flag(v.MaxReplicas.Limited), uint64(v.MaxReplicas.Value), uint64(v.CurrentReplicas),
+			math.Float64bits(v.SwitchUp), math.Float64bits(v.SwitchDown))
+	}
+	c.variantNumbers[i] = numbers
 }
 
 func (c *colours) namespace(name string) int {
 	number, ok := c.namespaceNumbers[name]
 	if !ok {
-		number = len(c.namespaceNumbers)
+		number = len(c.namespaces)
 		c.namespaceNumbers[name] = number
+		c.namespaces = append(c.namespaces, 0)
 	}
 	return number
 }
@@ -309,6 +305,9 @@ func (c *colours) refine() {
 func (c *colours) colourWorkloads() {
 	for i := range c.problem.Workloads {
 		w := &c.problem.Workloads[i]
+		if c.variants[i] == nil {
+			c.number(i)
+		}
 		var all uint64
 		for j := range w.Variants {
 			var places uint64

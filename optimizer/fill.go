@@ -77,14 +77,14 @@ func (f *filler) adopt(c *canonical, from *plan) {
 		if from.unmet[i] != 0 {
 			continue
 		}
-		w, item := &c.from.Workloads[given], c.first[i]
-		for j, k := range c.items(i) {
-			if n := int(from.replicas[item]); n > 0 {
-				at := &w.Variants[j].Placements[k]
-				f.room.use(w.Namespace, &w.Variants[j], c.rank[at.Pool], n)
-				spent.add(float64(n) * at.PricePerHour)
+		w := &c.from.Workloads[given]
+		for k, at := range c.itemsOf(i) {
+			if n := int(from.replicas[c.first[i]+k]); n > 0 {
+				v := &w.Variants[at.variant]
+				place := &v.Placements[at.placement]
+				f.room.use(w.Namespace, v, c.rank[place.Pool], n)
+				spent.add(float64(n) * place.PricePerHour)
 			}
-			item++
 		}
 	}
 	f.room.spent += spent.total()

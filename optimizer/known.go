@@ -6,8 +6,8 @@ import (
 	"github.com/poolwright/poolwright/internal/parallel"
 )
 
-// knownColumns has the configurations of a workload met so far for quick passes: cost and use of
-// each in a row.
+// knownColumns has the configurations of a workload for quick passes: cost and use of each in a row.
+// The passes themselves add those met since the one before.
 type knownColumns struct {
 	rows   []int32
 	values []float64
@@ -70,6 +70,17 @@ func (p *knownPart) add(l *lagrangian, i int, prices []float64) (least float64, 
 	return least, pick
 }
 
+// learn adds the columns that are new.
+func (k *knownColumns) learn(columns []column) {
+	stride := 1 + len(k.rows)
+	if len(k.values) == stride*len(columns) {
+		return
+	}
+	for _, c := range columns[len(k.values)/stride:] {
+		k.values = append(append(k.values, c.cost), c.use...)
+	}
+}
+
 func (k *knownColumns) column(pick int32) []float64 {
 	stride := 1 + len(k.rows)
 	return k.values[int(pick)*stride:][:stride]
@@ -78,6 +89,7 @@ func (k *knownColumns) column(pick int32) []float64 {
 // cheapestKnown finds the known configuration of workload i of least reduced cost.
 func (l *lagrangian) cheapestKnown(i int, prices []float64) (least float64, pick int32) {
 	known := &l.known[i]
+	known.learn(l.columns[i])
 	least, pick = math.Inf(1), -1
 	from, to := int32(0), int32(len(l.columns[i]))
 	if len(l.fixed) > 0 && l.fixed[i] >= 0 {

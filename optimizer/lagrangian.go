@@ -30,6 +30,8 @@ type lagrangian struct {
 	fixed []int32
 	// lo and hi bound the items at the node being worked on.
 	lo, hi []int32
+	// tightened are the workloads with bounds that follow from single rows.
+	tightened []int
 }
 
 // worker prices the workloads of a block. Each block has one of its own, so that what is found does
@@ -125,46 +127,51 @@ func newLagrangian(p *program, budget *effort) *lagrangian {
 	var (
 		columns slab[column]
 		hashes  slab[uint64]
-		values  slab[float64]
 	)
 	for i := range p.workloads {
 		w := &p.workloads[i]
 		l.columns[i], l.hashes[i] = columns.take(firstMet)[:0], hashes.take(firstMet)[:0]
-		l.known[i] = knownColumns{rows: w.rows, values: values.take(firstMet * (1 + len(w.rows)))[:0]}
-		item := w.firstItem
-		for j := range w.variants {
-			useful := w.useful(&w.variants[j])
-			for _, at := range w.variants[j].places {
-				l.hi[item] = useful
-				for _, u := range at.uses {
-					if most := math.Floor(p.rows[u.row].limit / u.amount); most < float64(l.hi[item]) {
-						l.hi[item] = int32(most)
-					}
-				}
-				item++
-			}
+		l.known[i].rows = w.rows
+		if l.limitItems(w) {
+			l.tightened = append(l.tightened, i)
 		}
 	}
 	return l
 }
 
-// widen drops the bounds that follow from single rows, and says whether any did.
-func (l *lagrangian) widen() bool {
-	widened := false
-	for i := range l.workloads {
+// limitItems sets the bounds on the items of a workload, and says whether any follows from a single row.
+func (l *lagrangian) limitItems(w *workload) (tightened bool) {
+	_, hi := l.bounds(w)
+	for j := range w.variants {
+		v := &w.variants[j]
+		useful := w.useful(v)
+		for k := range v.places {
+			most := useful
+			for _, u := range v.places[k].uses {
+				if fit := math.Floor(l.rows[u.row].limit / u.amount); fit < float64(most) {
+					most, tightened = int32(fit), true
+				}
+			}
+			hi[int(v.firstItem)+k] = most
+		}
+	}
+	return tightened
+}
+
+// widen drops the bounds that follow from single rows, and returns the workloads that had any.
+func (l *lagrangian) widen() []int {
+	for _, i := range l.tightened {
 		w := &l.workloads[i]
 		_, hi := l.bounds(w)
 		for j := range w.variants {
 			v := &w.variants[j]
 			useful := w.useful(v)
 			for k := range v.places {
-				item := int(v.firstItem) + k
-				widened = widened || hi[item] < useful
-				hi[item] = useful
+				hi[int(v.firstItem)+k] = useful
 			}
 		}
 	}
-	return widened
+	return l.tightened
 }
 
 // useful is a number of replicas of a variant that some best plan does not exceed:
@@ -231,8 +238,6 @@ func (l *lagrangian) intern(i int, x []int32) (int32, bool) {
 		return -1, false
 	}
 	l.columns[i] = append(l.columns[i], c)
-	known := &l.known[i]
-	known.values = append(append(known.values, c.cost), c.use...)
 	l.hashes[i] = append(l.hashes[i], h)
 	return int32(len(l.columns[i]) - 1), true
 }
@@ -284,7 +289,7 @@ const askEvery = 16
 // evaluate works out L(prices) within the bounds of the node. Where the caller stops it, the
 // workloads not priced yet count as 0, which bounds them too: costs and prices are not negative.
 func (l *lagrangian) evaluate(prices []float64) lagrangianValue {
-	v := lagrangianValue{ok: true, values: make([]float64, len(l.workloads))}
+	v := lagrangianValue{values: make([]float64, len(l.workloads))}
 	v.cut.picks = make([]int32, len(l.workloads))
 	parallel.Blocks(len(l.workloads), blockSize, func(_, from, to int) {
 		for i := from; i < to; i++ {
@@ -301,13 +306,30 @@ func (l *lagrangian) evaluate(prices []float64) lagrangianValue {
 	for k := range l.workers {
 		l.charge(&l.workers[k])
 	}
+	l.sumValue(&v, prices)
+	return v
+}
+
+// repriced is a value at the same prices after the bounds of some workloads have changed.
+func (l *lagrangian) repriced(from *lagrangianValue, prices []float64, changed []int) lagrangianValue {
+	v := lagrangianValue{values: slices.Clone(from.values), cut: cut{picks: slices.Clone(from.cut.picks)}}
+	for _, i := range changed {
+		v.values[i], v.cut.picks[i] = l.price(i, prices)
+	}
+	l.sumValue(&v, prices)
+	return v
+}
+
+// sumValue sums up the values of the workloads.
+func (l *lagrangian) sumValue(v *lagrangianValue, prices []float64) {
+	v.ok = true
 	var total runningSum
 	for i, bound := range v.values {
 		if v.cut.picks[i] < 0 {
 			v.ok = false
 			if math.IsInf(bound, 1) {
 				v.bound = bound
-				return v
+				return
 			}
 		}
 		total.add(bound)
@@ -322,7 +344,6 @@ func (l *lagrangian) evaluate(prices []float64) lagrangianValue {
 	if v.ok {
 		l.sumCut(&v.cut)
 	}
-	return v
 }
 
 // halted says whether the caller has stopped the search before workload i; it asks now and then.

@@ -195,28 +195,32 @@ func (p *pricer) elastic() bool { return !math.IsInf(p.missing, 1) }
 // sortSegments orders segments by cost per request/s, but by capacity where the
 // replicas of the highest one may fail. There are few of them, nearly in order.
 func (p *pricer) sortSegments() {
-	before := segment.cheaper
-	if p.w.redundancy > 0 {
-		before = segment.larger
-	}
+	failing := p.w.redundancy > 0
 	for i := 1; i < len(p.segments); i++ {
 		s := p.segments[i]
 		k := i
-		for ; k > 0 && before(s, p.segments[k-1]); k-- {
+		for ; k > 0 && s.before(&p.segments[k-1], failing); k-- {
 			p.segments[k] = p.segments[k-1]
 		}
 		p.segments[k] = s
 	}
 }
 
-func (s segment) cheaper(other segment) bool {
+func (s *segment) before(other *segment, failing bool) bool {
+	if failing {
+		return s.larger(other)
+	}
+	return s.cheaper(other)
+}
+
+func (s *segment) cheaper(other *segment) bool {
 	if s.ratio != other.ratio {
 		return s.ratio < other.ratio
 	}
 	return s.sequence < other.sequence
 }
 
-func (s segment) larger(other segment) bool {
+func (s *segment) larger(other *segment) bool {
 	switch {
 	case s.capacity != other.capacity:
 		return s.capacity > other.capacity

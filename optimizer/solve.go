@@ -364,15 +364,14 @@ func (t *tree) solve(tentative bool) result {
 // replicas that follow from single rows sharpen the search, but they take over from
 // the prices of these rows; so the ascent is done again without them.
 func (t *tree) shadowPrices() []float64 {
-	if !t.l.widen() {
+	widened := t.l.widen()
+	if len(widened) == 0 || !t.l.budget.spend(len(widened)) {
 		return t.rootPrices
 	}
-	b := bundle{l: t.l, scale: t.bundle.scale, prices: t.rootPrices}
-	var spent bool
-	if b.value, spent = b.evaluate(b.prices); !spent || !b.value.ok {
+	b := bundle{l: t.l, scale: t.bundle.scale, prices: t.rootPrices, value: t.l.repriced(&t.rootValue, t.rootPrices, widened), fresh: true}
+	if !b.value.ok {
 		return t.rootPrices
 	}
-	b.fresh = true
 	b.ascend(goal{target: t.best.cost - shadowGap*math.Abs(t.best.cost), hopeless: math.Inf(1), passes: shadowPasses, precision: 1e-2})
 	return b.prices
 }

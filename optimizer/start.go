@@ -112,10 +112,10 @@ func (s *solver) startReplicas(i, old int, pools []int32, x []int32) (complete b
 		}
 	}
 	variants := indexOf(len(from.Variants), func(j int) string { return from.Variants[j].Name })
-	item := 0
-	for j, k := range s.canonical.items(i) {
-		pool := pools[s.canonical.rank[to.Variants[j].Placements[k].Pool]]
-		if v, ok := variants.find(to.Variants[j].Name, j); ok {
+	for item, at := range s.canonical.itemsOf(i) {
+		variant := &to.Variants[at.variant]
+		pool := pools[s.canonical.rank[variant.Placements[at.placement].Pool]]
+		if v, ok := variants.find(variant.Name, int(at.variant)); ok {
 			for n, place := range from.Variants[v].Placements {
 				if int32(place.Pool) == pool {
 					x[item] = int32(replicas[v][n])
@@ -123,7 +123,6 @@ func (s *solver) startReplicas(i, old int, pools []int32, x []int32) (complete b
 				}
 			}
 		}
-		item++
 	}
 	return missing == 0
 }

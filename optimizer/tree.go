@@ -40,8 +40,9 @@ type tree struct {
 	// start are prices that were good for the stage before, warm an earlier plan and its prices.
 	start []float64
 	warm  *warmStart
-	// rootPrices are the multipliers at the root, for shadow prices.
+	// rootPrices are the multipliers at the root, for shadow prices, and rootValue is the Lagrangian there.
 	rootPrices []float64
+	rootValue  lagrangianValue
 	// entered is the node being worked on.
 	entered *treeNode
 }
@@ -174,8 +175,12 @@ func (t *tree) root() bool {
 		t.l.seed()
 		t.chooseStart()
 	}
-	outcome := t.ascend(goal{target: t.target(), hopeless: t.l.hopeless(), passes: rootPasses, precision: 1e-4})
-	t.rootPrices = t.bundle.prices
+	g := goal{target: t.target(), hopeless: math.Inf(1), passes: rootPasses, precision: 1e-4}
+	if t.bundle.value.bound < g.target {
+		g.hopeless = t.l.hopeless()
+	}
+	outcome := t.ascend(g)
+	t.rootPrices, t.rootValue = t.bundle.prices, t.bundle.value
 	if outcome == infeasible {
 		t.floor = math.Inf(1)
 		return false
@@ -405,10 +410,7 @@ func (t *tree) improveBest() {
 	if !t.small() || t.best == nil || t.rootPrices == nil || t.best.cost-t.bound() <= leastGap*math.Abs(t.best.cost) {
 		return
 	}
-	if !t.l.budget.spend(len(t.l.workloads)) {
-		return
-	}
-	p := newPrimal(&bundle{l: t.l, scale: t.bundle.scale, prices: t.rootPrices, value: t.l.evaluate(t.rootPrices)})
+	p := newPrimal(&bundle{l: t.l, scale: t.bundle.scale, prices: t.rootPrices, value: t.rootValue})
 	a := p.start(t.best.picks)
 	p.improve(a)
 	t.offer(a)
