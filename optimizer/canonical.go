@@ -17,13 +17,14 @@ type canonical struct {
 	from *Problem
 	// The slices map a canonical index to that of the original problem.
 	pools, quotas, workloads []int
-	variants                 [][]int
 	// rank is the canonical index by original pool, and place that by original workload, for what
 	// goes through large problems in the order in which they lie in memory.
 	rank, place []int
-	// first is the first item of each canonical workload; behind it is the number of all items.
-	first []int
-	items []item
+	// items are by original workload, those of each in canonical order.
+	items [][]item
+	// first and firstVariant are the first item and variant of each canonical workload; behind them are
+	// the numbers of all.
+	first, firstVariant []int
 	// one is what workload returns, with its parts in room and places.
 	one    Workload
 	room   []Variant
@@ -56,48 +57,49 @@ func canonicalize(p *Problem) *canonical {
 		out.Quotas = append(out.Quotas, q)
 	}
 	out.place = inverse(out.workloads)
-	out.sortVariants(c.variants)
+	out.sortItems(c)
 	return out
 }
 
-// sortVariants orders the variants of all workloads and numbers their items.
-func (c *canonical) sortVariants(colours [][]uint64) {
-	c.variants, c.first = make([][]int, len(c.place)), make([]int, len(c.place)+1)
-	var orders slab[int]
+// sortItems orders the items of all workloads, by variant and then by pool.
+func (c *canonical) sortItems(by *colours) {
+	c.items, c.first, c.firstVariant = make([][]item, len(c.place)), make([]int, len(c.place)+1), make([]int, len(c.place)+1)
+	var (
+		all   slab[item]
+		order []int
+	)
 	for from, i := range c.place {
-		w := &c.from.Workloads[from]
-		c.variants[i] = orders.take(len(w.Variants))
-		sortBy(c.variants[i], colours[from], func(j int) string { return w.Variants[j].Name })
-		for j := range w.Variants {
-			c.first[i+1] += len(w.Variants[j].Placements)
+		c.first[i+1], c.firstVariant[i+1] = by.items[from], len(by.variants[from])
+		order = resize(order, len(by.variants[from]))
+		sortBy(order, by.variants[from], func(j int) string { return c.from.Workloads[from].Variants[j].Name })
+		c.items[from] = all.take(by.items[from])
+		if len(order) < by.items[from] {
+			c.placeItems(from, order)
+			continue
+		}
+		for k, j := range order {
+			c.items[from][k].variant = int32(j)
 		}
 	}
 	for i := range c.place {
 		c.first[i+1] += c.first[i]
-	}
-	c.items = make([]item, c.first[len(c.place)])
-	for from, i := range c.place {
-		c.sortItems(&c.from.Workloads[from], c.variants[i], c.itemsOf(i))
+		c.firstVariant[i+1] += c.firstVariant[i]
 	}
 }
 
-// sortItems lists the items of a workload by variants in the given order, then by pool.
-func (c *canonical) sortItems(w *Workload, variants []int, items []item) {
+// placeItems orders the items of a workload that may place some of its variants in several pools.
+func (c *canonical) placeItems(from int, variants []int) {
+	items := c.items[from]
 	for _, j := range variants {
-		places := w.Variants[j].Placements
+		places := c.from.Workloads[from].Variants[j].Placements
 		of := items[:len(places)]
-		items = items[len(places):]
 		for k := range of {
 			of[k] = item{int32(j), int32(k)}
 		}
-		if len(of) > 1 {
-			slices.SortFunc(of, func(x, y item) int { return c.rank[places[x.placement].Pool] - c.rank[places[y.placement].Pool] })
-		}
+		slices.SortFunc(of, func(x, y item) int { return c.rank[places[x.placement].Pool] - c.rank[places[y.placement].Pool] })
+		items = items[len(places):]
 	}
 }
-
-// itemsOf are the items of canonical workload i.
-func (c *canonical) itemsOf(i int) []item { return c.items[c.first[i]:c.first[i+1]] }
 
 // given is workload i with its parts in the order of the original problem.
 func (c *canonical) given(i int) *Workload { return &c.from.Workloads[c.workloads[i]] }
@@ -108,7 +110,7 @@ func (c *canonical) workload(i int) *Workload {
 	if c.Workloads != nil {
 		return &c.Workloads[i]
 	}
-	c.room, c.places = resize(c.room, len(c.variants[i])), resize(c.places, c.first[i+1]-c.first[i])
+	c.room, c.places = resize(c.room, len(c.given(i).Variants)), resize(c.places, c.first[i+1]-c.first[i])
 	c.one = c.sorted(i, c.room, c.places)
 	return &c.one
 }
@@ -131,7 +133,7 @@ func (c *canonical) some(wanted func(i int) bool) *Problem {
 	)
 	for i := range c.workloads {
 		if wanted(i) {
-			p.Workloads = append(p.Workloads, c.sorted(i, variants.take(len(c.variants[i])), placements.take(c.first[i+1]-c.first[i])))
+			p.Workloads = append(p.Workloads, c.sorted(i, variants.take(len(c.given(i).Variants)), placements.take(c.first[i+1]-c.first[i])))
 		}
 	}
 	return &p
@@ -139,12 +141,12 @@ func (c *canonical) some(wanted func(i int) bool) *Problem {
 
 // sorted is a copy of workload i in canonical order, its parts in the slices given.
 func (c *canonical) sorted(i int, variants []Variant, placements []Placement) Workload {
-	from, items := c.given(i), c.itemsOf(i)
+	from, items := c.given(i), c.items[c.workloads[i]]
 	w := *from
 	w.Variants = variants
-	for to, j := range c.variants[i] {
+	for to := range variants {
 		v := &variants[to]
-		*v = from.Variants[j]
+		*v = from.Variants[items[0].variant]
 		places := placements[:len(v.Placements):len(v.Placements)]
 		for k := range places {
 			places[k] = v.Placements[items[k].placement]
@@ -153,21 +155,26 @@ func (c *canonical) sorted(i int, variants []Variant, placements []Placement) Wo
 		items, placements = items[len(places):], placements[len(places):]
 		v.Placements = places
 	}
-	w.sortShapes(from, c.variants[i])
+	w.sortShapes()
 	return w
 }
 
 // sortShapes takes the shapes of a workload in their canonical order; the variants are
 // sorted already.
-func (w *Workload) sortShapes(from *Workload, variants []int) {
-	if len(from.Shapes) == 0 {
+func (w *Workload) sortShapes() {
+	if len(w.Shapes) == 0 {
 		return
 	}
-	order := from.shapeOrder(variants)
-	w.Shapes = make([]Shape, len(order))
-	for k, s := range order {
-		w.Shapes[k] = from.Shapes[s]
+	variants := make([]int, len(w.Variants))
+	for j := range variants {
+		variants[j] = j
 	}
+	order := w.shapeOrder(variants)
+	shapes := make([]Shape, len(order))
+	for k, s := range order {
+		shapes[k] = w.Shapes[s]
+	}
+	w.Shapes = shapes
 	for j := range w.Variants {
 		capacities := make([]float64, len(order))
 		for k, s := range order {
@@ -185,13 +192,19 @@ func (c *canonical) restore(items []int32) [][][]int {
 		counts   slab[int]
 	)
 	for from, i := range c.place {
-		w := &c.from.Workloads[from]
-		out[from] = variants.take(len(w.Variants))
-		for j := range w.Variants {
-			out[from][j] = counts.take(len(w.Variants[j].Placements))
-		}
-		for k, at := range c.itemsOf(i) {
-			out[from][at.variant][at.placement] = int(items[c.first[i]+k])
+		out[from] = variants.take(c.firstVariant[i+1] - c.firstVariant[i])
+		of, x := c.items[from], items[c.first[i]:]
+		for first := 0; first < len(of); {
+			n := 1
+			for first+n < len(of) && of[first+n].variant == of[first].variant {
+				n++
+			}
+			places := counts.take(n)
+			for k, at := range of[first:][:n] {
+				places[at.placement] = int(x[first+k])
+			}
+			out[from][of[first].variant] = places
+			first += n
 		}
 	}
 	return out
@@ -233,6 +246,8 @@ type colours struct {
 	poolNumbers, workloadNumbers []uint64
 	variantNumbers               [][]uint64
 	hashes                       slab[uint64]
+	// items are the numbers of placements of all variants, by workload.
+	items []int
 	// namespaces are in order of appearance.
 	namespaces       []uint64
 	ofWorkload       []int
@@ -247,7 +262,7 @@ func newColours(p *Problem) *colours {
 		pools: make([]uint64, len(p.Pools)), quotas: make([]uint64, len(p.Quotas)), spare: make([]uint64, len(p.Pools)),
 		workloads: make([]uint64, len(p.Workloads)), variants: make([][]uint64, len(p.Workloads)),
 		poolNumbers: make([]uint64, len(p.Pools)), workloadNumbers: make([]uint64, len(p.Workloads)),
-		variantNumbers: make([][]uint64, len(p.Workloads)), ofWorkload: make([]int, len(p.Workloads)),
+		variantNumbers: make([][]uint64, len(p.Workloads)), ofWorkload: make([]int, len(p.Workloads)), items: make([]int, len(p.Workloads)),
 	}
 	for i, g := range p.Pools {
 		c.poolNumbers[i] = hashOf(1, flag(g.Limited), uint64(g.Capacity), uint64(g.DevicesPerNode))
@@ -268,8 +283,10 @@ func (c *colours) number(i int) {
 	c.variants[i] = c.hashes.take(len(w.Variants))
 	numbers := c.hashes.take(len(w.Variants))
 	w.variantColours(numbers, func(int) uint64 { return 0 })
+	c.items[i] = 0
 	for j := range w.Variants {
 		v := &w.Variants[j]
+		c.items[i] += len(v.Placements)
 		numbers[j] = hashOf(3, numbers[j], uint64(v.DevicesPerReplica), uint64(v.NodesPerReplica)^flag(v.quotaOnly)<<32,
 			uint64(v.MinReplicas), flag(v.MaxReplicas.Limited), uint64(v.MaxReplicas.Value), uint64(v.CurrentReplicas),
 			math.Float64bits(v.SwitchUp), math.Float64bits(v.SwitchDown))

@@ -33,14 +33,14 @@ func (s *columnStore) newColumn(w *workload, x []int32) (column, bool) {
 	total, missing := int32(0), int32(0)
 	for j := range w.variants {
 		v := &w.variants[j]
-		for k := range v.places {
-			n := x[int(v.firstItem)+k]
+		for item := v.firstItem; item < v.firstItem+v.items; item++ {
+			n, at := x[item], &w.places[item]
 			if n == 0 {
 				continue
 			}
 			counts[j] += n
-			c.cost += v.places[k].price * float64(n)
-			for _, u := range v.places[k].uses {
+			c.cost += at.price * float64(n)
+			for _, u := range at.uses {
 				c.use[w.local(u.row)] += u.amount * float64(n)
 			}
 		}

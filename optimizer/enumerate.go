@@ -75,7 +75,7 @@ func (p *pricer) expand(cost float64) {
 }
 
 func (p *pricer) spread(j int, cost float64) {
-	for j < len(p.w.variants) && len(p.w.variants[j].places) == 1 {
+	for j < len(p.w.variants) && p.w.variants[j].items == 1 {
 		j++
 	}
 	if j == len(p.w.variants) {
@@ -83,7 +83,7 @@ func (p *pricer) spread(j int, cost float64) {
 		return
 	}
 	v := &p.w.variants[j]
-	items := p.x[v.firstItem : int(v.firstItem)+len(v.places)]
+	items := p.x[v.firstItem:][:v.items]
 	saved := append([]int32(nil), items...)
 	total := int32(0)
 	for k, n := range saved {
@@ -98,7 +98,7 @@ func (p *pricer) spread(j int, cost float64) {
 func (p *pricer) spreadOver(j, k int, left int32, cost float64) {
 	v := &p.w.variants[j]
 	item := int(v.firstItem) + k
-	if k == len(v.places)-1 {
+	if k == int(v.items)-1 {
 		cost += p.q[item] * float64(left)
 		if left >= p.lo[item] && left <= p.hi[item] && cost <= p.best {
 			p.x[item] = left

@@ -18,7 +18,7 @@ type plan struct {
 // the whole of one that was ended before it found a plan: then it is a greedy one, each workload in
 // turn by what costs least per request/s.
 type filler struct {
-	// problem has only the workloads that may have unmet demand, and plan their part of it.
+	// problem has only the workloads that may gain, and plan their part of it.
 	problem *Problem
 	room    *Headroom
 	plan    *plan
@@ -29,6 +29,13 @@ type filler struct {
 // fill returns a plan with all of another one's replicas, or, without one, with as many of the
 // declared minimums as fit.
 func fill(c *canonical, packings []packing, from *plan) *plan {
+	open := make([]bool, len(c.workloads))
+	for i := range open {
+		open[i] = from == nil || c.mayGain(i, from)
+	}
+	if !slices.Contains(open, true) && from != nil {
+		return from
+	}
 	out := &plan{replicas: make([]int32, c.first[len(c.workloads)]), unmet: make([]float64, len(c.workloads))}
 	if from == nil {
 		for i := range out.unmet {
@@ -38,9 +45,9 @@ func fill(c *canonical, packings []packing, from *plan) *plan {
 		copy(out.replicas, from.replicas)
 		copy(out.unmet, from.unmet)
 	}
-	f := &filler{problem: c.some(func(i int) bool { return out.unmet[i] != 0 }), plan: &plan{}}
+	f := &filler{problem: c.some(func(i int) bool { return open[i] }), plan: &plan{}}
 	f.room = newHeadroom(f.problem, packings)
-	f.adopt(c, out)
+	f.adopt(c, out, open)
 	order := f.serviceOrder()
 	if from == nil {
 		for _, i := range order {
@@ -50,14 +57,39 @@ func fill(c *canonical, packings []packing, from *plan) *plan {
 	for _, i := range order {
 		f.serve(i)
 	}
-	f.handBack(c, out)
+	f.handBack(c, out, open)
 	return out
 }
 
+// mayGain says whether more replicas may serve what a plan leaves of a workload, and be worth it.
+func (c *canonical) mayGain(i int, p *plan) bool {
+	unmet := p.unmet[i]
+	if unmet == 0 {
+		return false
+	}
+	w := c.given(i)
+	if math.IsNaN(unmet) || !w.Penalized || w.Redundancy > 0 || w.routed() {
+		return true
+	}
+	counts := make([]int, len(w.Variants))
+	for k, at := range c.items[c.workloads[i]] {
+		counts[at.variant] += int(p.replicas[c.first[i]+k])
+	}
+	for j := range w.Variants {
+		v := &w.Variants[j]
+		for _, at := range v.Placements {
+			if cost := at.PricePerHour + at.change + v.Switching(counts[j]+1) - v.Switching(counts[j]); w.worth(cost / unmet) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // adopt takes the part of a plan that is of the filler's workloads; the other replicas only take room.
-func (f *filler) adopt(c *canonical, from *plan) {
+func (f *filler) adopt(c *canonical, from *plan, open []bool) {
 	for i, unmet := range from.unmet {
-		if unmet == 0 {
+		if !open[i] {
 			continue
 		}
 		item := c.first[i]
@@ -74,11 +106,11 @@ func (f *filler) adopt(c *canonical, from *plan) {
 	}
 	var spent exactSum
 	for given, i := range c.place {
-		if from.unmet[i] != 0 {
+		if open[i] {
 			continue
 		}
 		w := &c.from.Workloads[given]
-		for k, at := range c.itemsOf(i) {
+		for k, at := range c.items[given] {
 			if n := int(from.replicas[c.first[i]+k]); n > 0 {
 				v := &w.Variants[at.variant]
 				place := &v.Placements[at.placement]
@@ -91,10 +123,10 @@ func (f *filler) adopt(c *canonical, from *plan) {
 }
 
 // handBack puts the part of the filler's workloads into the whole plan.
-func (f *filler) handBack(c *canonical, to *plan) {
+func (f *filler) handBack(c *canonical, to *plan, open []bool) {
 	done := 0
 	for i := range to.unmet {
-		if to.unmet[i] != 0 {
+		if open[i] {
 			to.unmet[i] = f.plan.unmet[done]
 			copy(to.replicas[c.first[i]:c.first[i+1]], f.plan.replicas[f.first[done]:])
 			done++

@@ -137,8 +137,7 @@ func (l *lagrangian) seed() {
 		for j := range w.variants {
 			v := &w.variants[j]
 			n := min(w.useful(v), v.most, w.most)
-			for k := range v.places {
-				item := int(v.firstItem) + k
+			for item := v.firstItem; item < v.firstItem+v.items; item++ {
 				x[item] = max(lo[item], min(n, hi[item]))
 				l.intern(i, x)
 				x[item] = lo[item]

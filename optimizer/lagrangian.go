@@ -145,9 +145,9 @@ func (l *lagrangian) limitItems(w *workload) (tightened bool) {
 	for j := range w.variants {
 		v := &w.variants[j]
 		useful := w.useful(v)
-		for k := range v.places {
+		for k, at := range w.placesOf(v) {
 			most := useful
-			for _, u := range v.places[k].uses {
+			for _, u := range at.uses {
 				if fit := math.Floor(l.rows[u.row].limit / u.amount); fit < float64(most) {
 					most, tightened = int32(fit), true
 				}
@@ -166,8 +166,8 @@ func (l *lagrangian) widen() []int {
 		for j := range w.variants {
 			v := &w.variants[j]
 			useful := w.useful(v)
-			for k := range v.places {
-				hi[int(v.firstItem)+k] = useful
+			for item := v.firstItem; item < v.firstItem+v.items; item++ {
+				hi[item] = useful
 			}
 		}
 	}

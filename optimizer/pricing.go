@@ -136,12 +136,8 @@ func (p *pricer) load(w *workload, lo, hi []int32, prices []float64) bool {
 	p.q = resize(p.q, w.items)
 	p.start = resize(p.start, w.items)
 	p.x = resize(p.x, w.items)
-	item := 0
-	for j := range w.variants {
-		for k := range w.variants[j].places {
-			p.q[item] = w.variants[j].places[k].priced(prices)
-			item++
-		}
+	for item := range w.places {
+		p.q[item] = w.places[item].priced(prices)
 	}
 	return w.least <= w.most || !math.IsInf(w.shortfallCost, 1)
 }
@@ -244,7 +240,6 @@ func sign(x float64) int {
 // others into segments.
 func (p *pricer) addVariant(j int, unused bool) bool {
 	w, v := p.w, &p.w.variants[j]
-	first := int(v.firstItem)
 	least, most := v.least, v.most
 	if p.elastic() {
 		least = 0
@@ -253,10 +248,10 @@ func (p *pricer) addVariant(j int, unused bool) bool {
 		most = 0
 	}
 	x, room := int32(0), int32(0)
-	for k := range v.places {
-		lo, hi := p.lo[first+k], p.hi[first+k]
-		p.start[first+k] = lo
-		p.base += p.q[first+k] * float64(lo)
+	for item := v.firstItem; item < v.firstItem+v.items; item++ {
+		lo, hi := p.lo[item], p.hi[item]
+		p.start[item] = lo
+		p.base += p.q[item] * float64(lo)
 		x += lo
 		room = min(unlimited, room+min(unlimited, hi-lo))
 	}
@@ -266,7 +261,7 @@ func (p *pricer) addVariant(j int, unused bool) bool {
 	p.sortPlaces(v)
 	at := 0
 	for ; x < least; at++ {
-		item := first + int(p.places[at])
+		item := v.firstItem + p.places[at]
 		n := min(least-x, p.hi[item]-p.start[item])
 		p.start[item] += n
 		p.base += p.q[item] * float64(n)
@@ -297,10 +292,10 @@ func (p *pricer) addSegments(j int, x, most int32, at int) {
 	}
 	sequence := int32(j) << 8
 	cheapest := math.Inf(1)
-	for k := range v.places {
-		cheapest = min(cheapest, v.places[k].price)
+	for _, place := range p.w.placesOf(v) {
+		cheapest = min(cheapest, place.price)
 	}
-	for ; at < len(v.places) && x < most; at++ {
+	for ; at < len(p.places) && x < most; at++ {
 		item := v.firstItem + p.places[at]
 		room := p.hi[item] - p.start[item]
 		for room > 0 && x < most {
@@ -339,7 +334,7 @@ func ratioOf(slope, capacity float64) float64 {
 }
 
 func (p *pricer) sortPlaces(v *variant) {
-	p.places = resize(p.places, len(v.places))
+	p.places = resize(p.places, int(v.items))
 	for k := range p.places {
 		p.places[k] = int32(k)
 		for i := k; i > 0 && p.q[v.firstItem+p.places[i]] < p.q[v.firstItem+p.places[i-1]]; i-- {

@@ -58,8 +58,8 @@ func (w *workload) allows(x []int32) bool {
 	for j := range w.variants {
 		v := &w.variants[j]
 		n := int32(0)
-		for k := range v.places {
-			n += x[int(v.firstItem)+k]
+		for item := v.firstItem; item < v.firstItem+v.items; item++ {
+			n += x[item]
 		}
 		if n > v.most {
 			return false
@@ -226,9 +226,14 @@ func BenchmarkPricing(b *testing.B) {
 
 // asGiven takes the order of a problem as the canonical one.
 func asGiven(p *Problem) *canonical {
-	c := &canonical{Problem: *p, from: p}
+	c := &canonical{Problem: *p, from: p, first: []int{0}, firstVariant: []int{0}}
 	for i := range p.Workloads {
-		c.workloads = append(c.workloads, i)
+		c.workloads, c.place = append(c.workloads, i), append(c.place, i)
+		items := 0
+		for j := range p.Workloads[i].Variants {
+			items += len(p.Workloads[i].Variants[j].Placements)
+		}
+		c.first, c.firstVariant = append(c.first, c.first[i]+items), append(c.firstVariant, c.firstVariant[i]+len(p.Workloads[i].Variants))
 	}
 	return c
 }

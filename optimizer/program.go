@@ -41,6 +41,7 @@ type workload struct {
 	least, most      int32
 	single           bool
 	variants         []variant
+	places           []place // by item
 	firstItem, items int
 	rows             []int32 // the coupling rows it may use, increasing
 	unmetRow         int32   // row of its unmet demand, or none
@@ -62,12 +63,11 @@ const none = int32(-1)
 const unlimited = int32(1 << 26)
 
 type variant struct {
-	capacity    float64
-	least, most int32
-	current     int32
-	up, down    float64 // 0 in stages without money
-	firstItem   int32   // within the workload
-	places      []place
+	capacity         float64
+	up, down         float64 // 0 in stages without money
+	least, most      int32
+	current          int32
+	firstItem, items int32 // within the workload
 }
 
 type place struct {
@@ -84,15 +84,8 @@ func (at *place) priced(prices []float64) float64 {
 	return q
 }
 
-// place is that of an item.
-func (w *workload) place(item int) *place {
-	j := 0
-	for j+1 < len(w.variants) && int(w.variants[j+1].firstItem) <= item {
-		j++
-	}
-	v := &w.variants[j]
-	return &v.places[item-int(v.firstItem)]
-}
+// placesOf are those of a variant.
+func (w *workload) placesOf(v *variant) []place { return w.places[v.firstItem:][:v.items] }
 
 // use is what one replica takes of a coupling row.
 type use struct {
@@ -160,9 +153,14 @@ func newProgram(c *canonical, packings []packing, s stage) *program {
 			b.weights = weights(c.whole())
 		}
 	}
+	b.program.items = c.first[len(c.workloads)]
 	b.program.workloads = make([]workload, len(c.workloads))
-	for i := range b.program.workloads {
-		b.addWorkload(c.workload(i), &b.program.workloads[i])
+	b.variants, b.places = make([]variant, c.firstVariant[len(c.workloads)]), make([]place, b.program.items)
+	b.uses = make([]use, b.program.items*b.mostUses)
+	for i := range c.workloads {
+		w := &b.program.workloads[i]
+		w.firstItem, w.variants = c.first[i], b.variants[c.firstVariant[i]:c.firstVariant[i+1]:c.firstVariant[i+1]]
+		b.addWorkload(c.workload(i), w)
 	}
 	b.program.tightenRows()
 	return b.program
@@ -215,10 +213,12 @@ type programBuilder struct {
 	// weights are prices of unmet demand by priority in a weighed stage.
 	weights map[int]float64
 
-	variants slab[variant]
-	places   slab[place]
-	uses     slab[use]
-	rows     slab[int32]
+	rows slab[int32]
+	// variants and places are of all workloads, and uses as many of each place as any may have.
+	variants []variant
+	places   []place
+	uses     []use
+	mostUses int
 	// used are the rows of the workload being added, some of them several times.
 	used []int32
 }
@@ -236,6 +236,7 @@ func (b *programBuilder) addRows() {
 			continue
 		}
 		b.poolRows[g] = b.packings[g].limits()
+		b.mostUses = max(b.mostUses, len(b.poolRows[g]))
 		for _, l := range b.poolRows[g] {
 			b.add(couplingRow{kind: poolRow, index: g, limit: float64(l.devices)})
 		}
@@ -244,10 +245,14 @@ func (b *programBuilder) addRows() {
 		b.quotasOf[quota.Namespace] = append(b.quotasOf[quota.Namespace], q)
 		b.quotaRows = append(b.quotaRows, b.add(couplingRow{kind: quotaRow, index: q, limit: float64(quota.Capacity)}))
 	}
+	if len(b.problem.Quotas) > 0 {
+		b.mostUses++
+	}
 	b.budgetRow = none
 	if budget := b.problem.BudgetPerHour; budget > 0 {
 		// Half the tolerance of Evaluate, which sums in another order.
 		b.budgetRow = b.add(couplingRow{kind: budgetRow, limit: budget * (1 + tolerance/2)})
+		b.mostUses++
 	}
 	b.addSettledRows()
 }
@@ -280,7 +285,6 @@ func (b *programBuilder) addWorkload(from *Workload, w *workload) {
 	w.demand = from.Demand
 	w.least, w.most = int32(from.MinReplicas), upper(from.MaxReplicas)
 	w.single = from.Mixing == Single
-	w.firstItem = b.program.items
 	b.used = b.used[:0]
 	if b.stage.kind == moneyStage || b.stage.kind == weighedStage {
 		w.money = 1
@@ -290,11 +294,18 @@ func (b *programBuilder) addWorkload(from *Workload, w *workload) {
 	if w.demand > 0 {
 		w.routing = newRouting(from)
 	}
-	w.variants = b.variants.take(len(from.Variants))
-	quotas := b.quotasOf[from.Namespace]
 	for j := range from.Variants {
-		b.addVariant(&from.Variants[j], &w.variants[j], w, quotas)
-		w.variants[j].capacity = from.MixCapacity(j)
+		w.items += len(from.Variants[j].Placements)
+	}
+	w.places = b.places[w.firstItem:][:w.items:w.items]
+	quotas := b.quotasOf[from.Namespace]
+	next := int32(0)
+	for j := range from.Variants {
+		v := &w.variants[j]
+		v.firstItem, v.items = next, int32(len(from.Variants[j].Placements))
+		b.addVariant(&from.Variants[j], v, w, quotas)
+		v.capacity = from.MixCapacity(j)
+		next += v.items
 	}
 	for _, row := range []int32{w.unmetRow, w.shortfallRow} {
 		if row != none {
@@ -305,7 +316,6 @@ func (b *programBuilder) addWorkload(from *Workload, w *workload) {
 	b.used = slices.Compact(b.used)
 	w.rows = b.rows.take(len(b.used))
 	copy(w.rows, b.used)
-	b.program.items += w.items
 }
 
 // setUnmet decides what unmet demand costs in this stage. Where it is free, the
@@ -353,45 +363,46 @@ func (b *programBuilder) addVariant(from *Variant, v *variant, w *workload, quot
 	v.least, v.most = int32(from.MinReplicas), upper(from.MaxReplicas)
 	v.current = int32(from.CurrentReplicas)
 	v.up, v.down = w.money*from.SwitchUp, w.money*from.SwitchDown
-	v.firstItem = int32(w.items)
 	w.leastOfVariants += v.least
-	w.items += len(from.Placements)
-	v.places = b.places.take(len(from.Placements))
-	for k, placement := range from.Placements {
-		at := &v.places[k]
-		at.price = w.money * (placement.PricePerHour + placement.change)
-		at.uses = b.uses.take(len(b.poolRows[placement.Pool]) + len(quotas) + 1)[:0]
-		devices, part := b.packings[placement.Pool].devices(from)
-		for r, l := range b.poolRows[placement.Pool] {
-			if part >= l.size && devices > 0 {
-				at.uses = append(at.uses, use{b.poolFirst[placement.Pool] + int32(r), float64(devices)})
-			}
-		}
-		for _, q := range quotas {
-			if b.problem.Quotas[q].Pool == placement.Pool && from.DevicesPerReplica > 0 {
-				at.uses = append(at.uses, use{b.quotaRows[q], float64(from.DevicesPerReplica)})
-			}
-		}
-		if b.budgetRow != none && placement.PricePerHour > 0 {
-			at.uses = append(at.uses, use{b.budgetRow, placement.PricePerHour})
-		}
-		for _, u := range at.uses {
+	places := w.placesOf(v)
+	for k := range from.Placements {
+		placement := &from.Placements[k]
+		places[k] = place{price: w.money * (placement.PricePerHour + placement.change), uses: b.usesOf(w.firstItem+int(v.firstItem)+k, from, placement, quotas)}
+		for _, u := range places[k].uses {
 			b.used = append(b.used, u.row)
 		}
 	}
+}
+
+// usesOf is what a replica of an item takes of the rows.
+func (b *programBuilder) usesOf(item int, from *Variant, placement *Placement, quotas []int) []use {
+	uses := b.uses[item*b.mostUses:][:0:b.mostUses]
+	devices, part := b.packings[placement.Pool].devices(from)
+	for r, l := range b.poolRows[placement.Pool] {
+		if part >= l.size && devices > 0 {
+			uses = append(uses, use{b.poolFirst[placement.Pool] + int32(r), float64(devices)})
+		}
+	}
+	for _, q := range quotas {
+		if b.problem.Quotas[q].Pool == placement.Pool && from.DevicesPerReplica > 0 {
+			uses = append(uses, use{b.quotaRows[q], float64(from.DevicesPerReplica)})
+		}
+	}
+	if b.budgetRow != none && placement.PricePerHour > 0 {
+		uses = append(uses, use{b.budgetRow, placement.PricePerHour})
+	}
+	return uses
 }
 
 // tightenRows lowers limits on devices to what sums of replica sizes can reach.
 func (p *program) tightenRows() {
 	sizes := make([][]int, len(p.rows))
 	for i := range p.workloads {
-		for j := range p.workloads[i].variants {
-			for _, at := range p.workloads[i].variants[j].places {
-				for _, u := range at.uses {
-					size := int(u.amount)
-					if kind := p.rows[u.row].kind; (kind == poolRow || kind == quotaRow) && !slices.Contains(sizes[u.row], size) {
-						sizes[u.row] = append(sizes[u.row], size)
-					}
+		for k := range p.workloads[i].places {
+			for _, u := range p.workloads[i].places[k].uses {
+				size := int(u.amount)
+				if kind := p.rows[u.row].kind; (kind == poolRow || kind == quotaRow) && !slices.Contains(sizes[u.row], size) {
+					sizes[u.row] = append(sizes[u.row], size)
 				}
 			}
 		}

@@ -143,8 +143,8 @@ func (s *routedSearch) split(p *pricer) {
 	s.asked = s.asked[:0]
 	for v := range variants {
 		s.segments[v], s.running[v] = s.segments[v][:0], 0
-		for k := range variants[v].places {
-			s.running[v] += p.start[int(variants[v].firstItem)+k]
+		for item := range variants[v].items {
+			s.running[v] += p.start[variants[v].firstItem+item]
 		}
 	}
 	for i := range p.segments {

@@ -181,8 +181,8 @@ func (s *solver) settles(at stage) bool {
 // priorities are those of workloads whose unmet demand has no price, increasing.
 func (s *solver) priorities() []int {
 	var priorities []int
-	for i := range s.canonical.workloads {
-		if w := s.canonical.given(i); !w.Penalized && w.Demand > 0 {
+	for i := range s.canonical.from.Workloads {
+		if w := &s.canonical.from.Workloads[i]; !w.Penalized && w.Demand > 0 {
 			priorities = append(priorities, w.Priority)
 		}
 	}
@@ -441,18 +441,19 @@ func (s *solver) addPrices(out *Solution) {
 	for i, from := range s.canonical.workloads {
 		w := &s.money.program.workloads[i]
 		marginal := prices.take(len(w.variants))
-		for j, variant := range s.canonical.variants[i] {
-			marginal[variant] = w.variants[j].marginalPrice(s.money.prices) / s.canonical.given(i).servable(variant)
+		for j := range w.variants {
+			variant := int(s.canonical.items[from][w.variants[j].firstItem].variant)
+			marginal[variant] = w.marginalPrice(&w.variants[j], s.money.prices) / s.canonical.from.Workloads[from].servable(variant)
 		}
 		out.Allocations[from].MarginalPrice = marginal
 	}
 }
 
-// marginalPrice is the cost of one request/s at the cheapest placement.
-func (v *variant) marginalPrice(prices []float64) float64 {
+// marginalPrice is the cost of one request/s of a variant at the cheapest placement.
+func (w *workload) marginalPrice(v *variant, prices []float64) float64 {
 	least := math.Inf(1)
-	for k := range v.places {
-		least = min(least, v.places[k].priced(prices))
+	for _, at := range w.placesOf(v) {
+		least = min(least, at.priced(prices))
 	}
 	if v.capacity == 0 {
 		return math.Inf(1)

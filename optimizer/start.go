@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"fmt"
+	"slices"
 )
 
 // Start is an earlier problem and its solution, for a search to begin from. Pools, quotas,
@@ -55,7 +56,7 @@ func (s *solver) warmStart() *warmStart {
 		if !ok {
 			continue
 		}
-		complete := s.startReplicas(i, old, pools, w.x[s.canonical.first[i]:])
+		complete := s.startReplicas(given, old, pools, w.x[s.canonical.first[i]:])
 		w.kept[i] = complete && to.Demand == from.Problem.Workloads[old].Demand
 	}
 	return w
@@ -100,31 +101,32 @@ func (s *solver) startPrices(pools []int32) []float64 {
 	return prices
 }
 
-// startReplicas fills in the replicas that canonical workload i had in workload old of the start,
+// startReplicas fills in the replicas that a workload had as workload old of the start,
 // and says whether all that ran there still can.
-func (s *solver) startReplicas(i, old int, pools []int32, x []int32) (complete bool) {
-	from, to := &s.options.Start.Problem.Workloads[old], s.canonical.given(i)
-	replicas := s.options.Start.Solution.Allocations[old].Replicas
-	missing := 0
-	for j := range replicas {
-		for _, n := range replicas[j] {
-			missing += n
-		}
-	}
-	variants := indexOf(len(from.Variants), func(j int) string { return from.Variants[j].Name })
-	for item, at := range s.canonical.itemsOf(i) {
-		variant := &to.Variants[at.variant]
-		pool := pools[s.canonical.rank[variant.Placements[at.placement].Pool]]
-		if v, ok := variants.find(variant.Name, int(at.variant)); ok {
-			for n, place := range from.Variants[v].Placements {
-				if int32(place.Pool) == pool {
-					x[item] = int32(replicas[v][n])
-					missing -= replicas[v][n]
-				}
+func (s *solver) startReplicas(given, old int, pools []int32, x []int32) (complete bool) {
+	from, to := &s.options.Start.Problem.Workloads[old], &s.canonical.from.Workloads[given]
+	variants := indexOf(len(to.Variants), func(j int) string { return to.Variants[j].Name })
+	complete = true
+	for j, places := range s.options.Start.Solution.Allocations[old].Replicas {
+		for k, n := range places {
+			if n == 0 {
+				continue
 			}
+			index := -1
+			if v, ok := variants.find(from.Variants[j].Name, j); ok {
+				pool := int32(from.Variants[j].Placements[k].Pool)
+				index = slices.IndexFunc(s.canonical.items[given], func(at item) bool {
+					return int(at.variant) == v && pools[s.canonical.rank[to.Variants[v].Placements[at.placement].Pool]] == pool
+				})
+			}
+			if index < 0 {
+				complete = false
+				continue
+			}
+			x[index] = int32(n)
 		}
 	}
-	return missing == 0
+	return complete
 }
 
 // nameIndex finds elements of a list by name.

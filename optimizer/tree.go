@@ -349,7 +349,7 @@ func (l *lagrangian) hopeless() float64 {
 			v := &w.variants[j]
 			n := float64(w.useful(v))
 			dearest := 0.0
-			for _, at := range v.places {
+			for _, at := range w.placesOf(v) {
 				dearest = max(dearest, at.price)
 			}
 			total += n*(dearest+v.up) + float64(v.current)*v.down

@@ -40,10 +40,11 @@ func (p *Problem) Validate() error {
 	}
 	names = make(map[string]int, len(p.Workloads))
 	at := &path{list: "workloads"}
+	variant := &path{parent: at, list: "variants"}
 	for i := range p.Workloads {
 		at.index = i
 		c.unique(names, at, p.Workloads[i].Name, i)
-		c.workload(at, &p.Workloads[i], len(p.Pools))
+		c.workload(at, variant, &p.Workloads[i], len(p.Pools))
 	}
 	return errors.Join(c.mistakes...)
 }
@@ -60,17 +61,18 @@ type path struct {
 const alone = -1
 
 func (p *path) String() string {
-	if p == nil {
-		return ""
+	whole := ""
+	for ; p != nil; p = p.parent {
+		at := p.list
+		if p.index != alone {
+			at = fmt.Sprintf("%s[%d]", p.list, p.index)
+		}
+		if whole != "" {
+			at += "."
+		}
+		whole = at + whole
 	}
-	at := p.list
-	if p.index != alone {
-		at = fmt.Sprintf("%s[%d]", p.list, p.index)
-	}
-	if p.parent != nil {
-		return p.parent.String() + "." + at
-	}
-	return at
+	return whole
 }
 
 // checker collects mistakes.
@@ -89,10 +91,14 @@ func (c *checker) fail(at *path, field, format string, args ...any) {
 
 func (c *checker) unique(names map[string]int, at *path, name string, index int) {
 	if first, ok := names[name]; ok {
-		c.fail(at, "name", "%q is also the name of number %d", name, first)
+		c.repeated(at, name, first)
 		return
 	}
 	names[name] = index
+}
+
+func (c *checker) repeated(at *path, name string, first int) {
+	c.fail(at, "name", "%q is also the name of number %d", name, first)
 }
 
 func (c *checker) nonNegative(at *path, field string, value float64) {
@@ -129,7 +135,8 @@ func (c *checker) bounds(at *path, least int, most Bound) {
 	}
 }
 
-func (c *checker) workload(at *path, w *Workload, pools int) {
+// workload checks a workload at a path, with that of a variant in it.
+func (c *checker) workload(at, variant *path, w *Workload, pools int) {
 	if w.Priority < 1 {
 		c.fail(at, "priority", "%d < 1", w.Priority)
 	}
@@ -142,20 +149,38 @@ func (c *checker) workload(at *path, w *Workload, pools int) {
 	}
 	c.count(at, "redundancy", w.Redundancy)
 	c.bounds(at, w.MinReplicas, w.MaxReplicas)
-	c.shapes(at, w)
-	names := map[string]int{}
-	variant := &path{at, "variants", 0}
+	c.shapes(at, variant, w)
+	var names map[string]int
+	if len(w.Variants) > fewVariants {
+		names = make(map[string]int, len(w.Variants))
+	}
 	for i := range w.Variants {
 		variant.index = i
-		c.unique(names, variant, w.Variants[i].Name, i)
+		if v := &w.Variants[i]; names != nil {
+			c.unique(names, variant, v.Name, i)
+		} else if first := w.named(v.Name); first < i {
+			c.repeated(variant, v.Name, first)
+		}
 		c.variant(variant, &w.Variants[i], pools)
 	}
+}
+
+// fewVariants are compared by name one by one sooner than by a map.
+const fewVariants = 16
+
+// named is the first variant of a name.
+func (w *Workload) named(name string) int {
+	j := 0
+	for w.Variants[j].Name != name {
+		j++
+	}
+	return j
 }
 
 // sharesWithin is the accuracy to which the shares of shapes sum to 1.
 const sharesWithin = 1e-6
 
-func (c *checker) shapes(at *path, w *Workload) {
+func (c *checker) shapes(at, variant *path, w *Workload) {
 	total := 0.0
 	for s := range w.Shapes {
 		c.nonNegative(&path{at, "shapes", s}, "share", w.Shapes[s].Share)
@@ -164,7 +189,6 @@ func (c *checker) shapes(at *path, w *Workload) {
 	if len(w.Shapes) > 0 && !(math.Abs(total-1) <= sharesWithin) {
 		c.fail(at, "shapes", "the shares sum to %.9g, not to 1", total)
 	}
-	variant := &path{at, "variants", 0}
 	for j := range w.Variants {
 		v := &w.Variants[j]
 		variant.index = j
