@@ -245,7 +245,9 @@ type colours struct {
 	// numbers are the hashes of what does not refer to other parts.
 	poolNumbers, workloadNumbers []uint64
 	variantNumbers               [][]uint64
-	hashes                       slab[uint64]
+	// once: workloads are coloured but once, and their variants' colours take the place of the numbers.
+	once   bool
+	hashes slab[uint64]
 	// items are the numbers of placements of all variants, by workload.
 	items []int
 	// namespaces are in order of appearance.
@@ -262,7 +264,7 @@ func newColours(p *Problem) *colours {
 		pools: make([]uint64, len(p.Pools)), quotas: make([]uint64, len(p.Quotas)), spare: make([]uint64, len(p.Pools)),
 		workloads: make([]uint64, len(p.Workloads)), variants: make([][]uint64, len(p.Workloads)),
 		poolNumbers: make([]uint64, len(p.Pools)), workloadNumbers: make([]uint64, len(p.Workloads)),
-		variantNumbers: make([][]uint64, len(p.Workloads)), ofWorkload: make([]int, len(p.Workloads)), items: make([]int, len(p.Workloads)),
+		ofWorkload: make([]int, len(p.Workloads)), items: make([]int, len(p.Workloads)),
 	}
 	for i, g := range p.Pools {
 		c.poolNumbers[i] = hashOf(1, flag(g.Limited), uint64(g.Capacity), uint64(g.DevicesPerNode))
@@ -270,6 +272,9 @@ func newColours(p *Problem) *colours {
 	}
 	for i := range p.Quotas {
 		c.ofQuota = append(c.ofQuota, c.namespace(p.Quotas[i].Namespace))
+	}
+	if c.once = c.apart(); !c.once {
+		c.variantNumbers = make([][]uint64, len(p.Workloads))
 	}
 	return c
 }
@@ -281,7 +286,11 @@ func (c *colours) number(i int) {
 	c.workloadNumbers[i] = hashOf(2, uint64(w.Priority), math.Float64bits(w.Demand), math.Float64bits(w.waived), math.Float64bits(w.UnmetPenalty),
 		flag(w.Penalized), uint64(w.Mixing), uint64(w.Redundancy), uint64(w.MinReplicas), flag(w.MaxReplicas.Limited), uint64(w.MaxReplicas.Value))
 	c.variants[i] = c.hashes.take(len(w.Variants))
-	numbers := c.hashes.take(len(w.Variants))
+	numbers := c.variants[i]
+	if !c.once {
+		numbers = c.hashes.take(len(w.Variants))
+		c.variantNumbers[i] = numbers
+	}
 	w.variantColours(numbers, func(int) uint64 { return 0 })
 	c.items[i] = 0
 	for j := range w.Variants {
@@ -291,7 +300,6 @@ func (c *colours) number(i int) {
 			uint64(v.MinReplicas), flag(v.MaxReplicas.Limited), uint64(v.MaxReplicas.Value), uint64(v.CurrentReplicas),
 			math.Float64bits(v.SwitchUp), math.Float64bits(v.SwitchDown))
 	}
-	c.variantNumbers[i] = numbers
 }
 
 func (c *colours) namespace(name string) int {
@@ -310,7 +318,7 @@ func (c *colours) namespace(name string) int {
 func (c *colours) refine() {
 	for range 3 {
 		c.colourWorkloads()
-		if len(c.problem.Quotas) == 0 && c.poolsDiffer() {
+		if c.apart() {
 			return
 		}
 		c.colourNamespaces()
@@ -325,13 +333,17 @@ func (c *colours) colourWorkloads() {
 		if c.variants[i] == nil {
 			c.number(i)
 		}
+		numbers := c.variants[i]
+		if !c.once {
+			numbers = c.variantNumbers[i]
+		}
 		var all uint64
 		for j := range w.Variants {
 			var places uint64
 			for _, place := range w.Variants[j].Placements {
 				places += hashOf(4, c.pools[place.Pool], place.bits())
 			}
-			c.variants[i][j] = hashOf(5, c.variantNumbers[i][j], places)
+			c.variants[i][j] = hashOf(5, numbers[j], places)
 			all += hashOf(6, c.variants[i][j])
 		}
 		c.workloads[i] = hashOf(7, c.workloadNumbers[i], all, c.namespaces[c.ofWorkload[i]])
@@ -369,7 +381,11 @@ func (c *colours) colourPools() {
 	}
 }
 
-func (c *colours) poolsDiffer() bool {
+// apart says whether nothing connects workloads but pools that have colours of their own.
+func (c *colours) apart() bool {
+	if len(c.problem.Quotas) > 0 {
+		return false
+	}
 	for i, colour := range c.pools {
 		if slices.Contains(c.pools[:i], colour) {
 			return false

@@ -18,6 +18,7 @@ type knownColumns struct {
 func (l *lagrangian) evaluateKnown(prices []float64) lagrangianValue {
 	v := lagrangianValue{ok: true, values: make([]float64, len(l.workloads))}
 	v.cut = cut{picks: make([]int32, len(l.workloads)), use: make([]float64, len(l.rows))}
+	l.prepareKnown()
 	parts := make([]knownPart, len(l.workers))
 	uses := make([]float64, len(l.workers)*len(l.rows))
 	parallel.Blocks(len(l.workloads), blockSize, func(block, from, to int) {
@@ -44,6 +45,16 @@ func (l *lagrangian) evaluateKnown(prices []float64) lagrangianValue {
 		v.scale += prices[r] * row.limit
 	}
 	return v
+}
+
+func (l *lagrangian) prepareKnown() {
+	if l.known != nil {
+		return
+	}
+	l.known = make([]knownColumns, len(l.workloads))
+	for i := range l.known {
+		l.known[i].rows = l.workloads[i].rows
+	}
 }
 
 // knownPart sums up a block of workloads.
@@ -120,6 +131,7 @@ func (l *lagrangian) seed() {
 		hashes  slab[uint64]
 		values  slab[float64]
 	)
+	l.prepareKnown()
 	for i := range l.workloads {
 		if l.halted(i) {
 			return

@@ -22,7 +22,7 @@ type lagrangian struct {
 	columns [][]column
 	hashes  [][]uint64
 	workers []worker // by block of workloads
-	// known has the columns by workload once more, for quick passes.
+	// known has the columns by workload once more, for quick passes; nil before the first.
 	known []knownColumns
 	// narrowed counts the bounds of the node by workload that are not those of the root.
 	narrowed []int32
@@ -120,7 +120,6 @@ func newLagrangian(p *program, budget *effort) *lagrangian {
 	l.columns = make([][]column, len(p.workloads))
 	l.hashes = make([][]uint64, len(p.workloads))
 	l.workers = make([]worker, parallel.Count(len(p.workloads), blockSize))
-	l.known = make([]knownColumns, len(p.workloads))
 	l.narrowed = make([]int32, len(p.workloads))
 	l.lo = make([]int32, p.items)
 	l.hi = make([]int32, p.items)
@@ -131,7 +130,6 @@ func newLagrangian(p *program, budget *effort) *lagrangian {
 	for i := range p.workloads {
 		w := &p.workloads[i]
 		l.columns[i], l.hashes[i] = columns.take(firstMet)[:0], hashes.take(firstMet)[:0]
-		l.known[i].rows = w.rows
 		if l.limitItems(w) {
 			l.tightened = append(l.tightened, i)
 		}

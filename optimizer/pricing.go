@@ -334,9 +334,9 @@ func ratioOf(slope, capacity float64) float64 {
 }
 
 func (p *pricer) sortPlaces(v *variant) {
-	p.places = resize(p.places, int(v.items))
-	for k := range p.places {
-		p.places[k] = int32(k)
+	p.places = p.places[:0]
+	for k := range v.items {
+		p.places = append(p.places, k)
 		for i := k; i > 0 && p.q[v.firstItem+p.places[i]] < p.q[v.firstItem+p.places[i-1]]; i-- {
 			p.places[i], p.places[i-1] = p.places[i-1], p.places[i]
 		}

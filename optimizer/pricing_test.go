@@ -209,6 +209,32 @@ func TestLagrangianBoundsTheOptimum(t *testing.T) {
 	}
 }
 
+// Without the bounds of single rows the value is that of all workloads priced anew, though only those
+// that had such bounds are.
+func TestRepriced(t *testing.T) {
+	lowered := 0
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 10))
+		l := newLagrangian(moneyProgram(randomSmall(r), false), &effort{left: math.MaxInt})
+		prices := randomPrices(r, len(l.rows))
+		before := l.evaluate(prices)
+		if !before.ok {
+			continue
+		}
+		got := l.repriced(&before, prices, l.widen())
+		want := l.evaluate(prices)
+		if got.ok != want.ok || math.Abs(got.bound-want.bound) > 1e-9*(1+want.scale) {
+			t.Fatalf("seed %d: L = %v, want %v", seed, got.bound, want.bound)
+		}
+		if want.bound < before.bound-1e-9*(1+want.scale) {
+			lowered++
+		}
+	}
+	if lowered < 10 {
+		t.Errorf("%d values changed, want 10 and more", lowered)
+	}
+}
+
 func BenchmarkPricing(b *testing.B) {
 	l := newLagrangian(moneyProgram(randomFleet(1, tightFleet, 1000, 5), false), &effort{left: math.MaxInt})
 	prices := make([]float64, len(l.rows))

@@ -148,6 +148,7 @@ func (s *stage) unit(p *Problem) float64 {
 func newProgram(c *canonical, packings []packing, s stage) *program {
 	b := &programBuilder{problem: &c.Problem, stage: s, program: &program{}, packings: packings, unmetRows: map[int]int32{}, quotasOf: map[string][]int{}}
 	b.addRows()
+	b.sizes = make([][]int, len(b.program.rows))
 	if s.kind == weighedStage {
 		if b.weights = s.worth; b.weights == nil {
 			b.weights = weights(c.whole())
@@ -162,7 +163,7 @@ func newProgram(c *canonical, packings []packing, s stage) *program {
 		w.firstItem, w.variants = c.first[i], b.variants[c.firstVariant[i]:c.firstVariant[i+1]:c.firstVariant[i+1]]
 		b.addWorkload(c.workload(i), w)
 	}
-	b.program.tightenRows()
+	b.tightenRows()
 	return b.program
 }
 
@@ -219,6 +220,8 @@ type programBuilder struct {
 	places   []place
 	uses     []use
 	mostUses int
+	// sizes are those of replicas by row, in devices.
+	sizes [][]int
 	// used are the rows of the workload being added, some of them several times.
 	used []int32
 }
@@ -380,12 +383,12 @@ func (b *programBuilder) usesOf(item int, from *Variant, placement *Placement, q
 	devices, part := b.packings[placement.Pool].devices(from)
 	for r, l := range b.poolRows[placement.Pool] {
 		if part >= l.size && devices > 0 {
-			uses = append(uses, use{b.poolFirst[placement.Pool] + int32(r), float64(devices)})
+			uses = append(uses, b.use(b.poolFirst[placement.Pool]+int32(r), devices))
 		}
 	}
 	for _, q := range quotas {
 		if b.problem.Quotas[q].Pool == placement.Pool && from.DevicesPerReplica > 0 {
-			uses = append(uses, use{b.quotaRows[q], float64(from.DevicesPerReplica)})
+			uses = append(uses, b.use(b.quotaRows[q], from.DevicesPerReplica))
 		}
 	}
 	if b.budgetRow != none && placement.PricePerHour > 0 {
@@ -394,23 +397,21 @@ func (b *programBuilder) usesOf(item int, from *Variant, placement *Placement, q
 	return uses
 }
 
-// tightenRows lowers limits on devices to what sums of replica sizes can reach.
-func (p *program) tightenRows() {
-	sizes := make([][]int, len(p.rows))
-	for i := range p.workloads {
-		for k := range p.workloads[i].places {
-			for _, u := range p.workloads[i].places[k].uses {
-				size := int(u.amount)
-				if kind := p.rows[u.row].kind; (kind == poolRow || kind == quotaRow) && !slices.Contains(sizes[u.row], size) {
-					sizes[u.row] = append(sizes[u.row], size)
-				}
-			}
-		}
+// use is that of devices, which are remembered as a size.
+func (b *programBuilder) use(row int32, devices int) use {
+	if !slices.Contains(b.sizes[row], devices) {
+		b.sizes[row] = append(b.sizes[row], devices)
 	}
-	for r := range p.rows {
-		slices.Sort(sizes[r])
-		if kind := p.rows[r].kind; kind == poolRow || kind == quotaRow {
-			p.rows[r].limit = float64(reachable(int(p.rows[r].limit), sizes[r]))
+	return use{row, float64(devices)}
+}
+
+// tightenRows lowers limits on devices to what sums of replica sizes can reach.
+func (b *programBuilder) tightenRows() {
+	for r := range b.program.rows {
+		row := &b.program.rows[r]
+		slices.Sort(b.sizes[r])
+		if row.kind == poolRow || row.kind == quotaRow {
+			row.limit = float64(reachable(int(row.limit), b.sizes[r]))
 		}
 	}
 }

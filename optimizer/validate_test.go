@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -55,6 +56,14 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 			w := &p.Workloads[0]
 			w.Variants = append(w.Variants, w.Variants[0])
 		}, []string{"workloads[0].variants[1].name"}},
+		{"variant twice among many", func(p *Problem) {
+			w := &p.Workloads[0]
+			for k := range 2 * fewVariants {
+				v := w.Variants[0]
+				v.Name = fmt.Sprint("v", k%(2*fewVariants-1))
+				w.Variants = append(w.Variants, v)
+			}
+		}, []string{"workloads[0].variants[32].name"}},
 		{"shapes", func(p *Problem) {
 			w := &p.Workloads[0]
 			w.Shapes, w.Variants[0].ShapeCapacities = []Shape{{Share: 0.5}, {Share: -0.1}}, []float64{-1, 1}
