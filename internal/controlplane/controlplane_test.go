@@ -126,6 +126,16 @@ func TestControlPlane(t *testing.T) {
 		assert.GreaterOrEqual(t, took, 2*time.Second)
 	})
 
+	t.Run("a pod that the controller of nodes has made unready is ready again", func(t *testing.T) {
+		p := pods(t, client)[0]
+		condition(&p, corev1.PodReady).Status = corev1.ConditionFalse
+		p.ResourceVersion = ""
+		marked, err := client.CoreV1().Pods("default").UpdateStatus(t.Context(), &p, metav1.UpdateOptions{})
+		require.NoError(t, err)
+		require.Zero(t, ready([]corev1.Pod{*marked}))
+		require.Eventually(t, func() bool { return ready(pods(t, client)) == 1 }, patience, tick)
+	})
+
 	t.Run("a pod that is made unready stays so", func(t *testing.T) {
 		p := pods(t, client)[0]
 		*condition(&p, corev1.PodReady) = corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "Broken"}
