@@ -42,13 +42,14 @@ type limiter struct {
 	computing, large map[string]bool
 }
 
-func newLimiter(limits func() Limits, metrics *limitMetrics) *limiter {
+func newLimiter(limits func() Limits, precedence *Precedence, metrics *limitMetrics) *limiter {
 	l := &limiter{
 		limits: limits, metrics: metrics,
-		turns: &turns{limits: limits, metrics: metrics}, memory: memory{metrics: metrics},
+		turns: &turns{limits: limits, precedence: precedence, metrics: metrics}, memory: memory{metrics: metrics},
 		computing: map[string]bool{"/read/fleet": true, "/read/simulation": true},
 		large:     map[string]bool{simulatePath: true, poolwrightv1.SimulationService_Simulate_FullMethodName: true},
 	}
+	precedence.ended = l.turns.resume
 	first := limits()
 	l.most = first.MaxRequestBytes
 	l.reading = newReading(first.RequestMemory/readingShare, metrics)

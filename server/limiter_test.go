@@ -58,16 +58,18 @@ type limited struct {
 	*running
 	*held
 	client poolwrightv1.OptimizerServiceClient
+	// loop goes before calls.
+	loop *server.Precedence
 }
 
 func startLimited(t *testing.T, limits server.Limits) limited {
 	t.Helper()
-	l := limited{held: newHeld()}
+	l := limited{held: newHeld(), loop: &server.Precedence{}}
 	x := newCluster(controller.HistoryConfig{}, "a")
 	x.tick(t, "a", 5)
 	l.running = startServer(t, server.Config{
 		Services: server.Services{Optimizer: l.held, Fleet: server.NewFleet(x)},
-		Registry: prometheus.NewRegistry(), Limits: func() server.Limits { return limits },
+		Registry: prometheus.NewRegistry(), Limits: func() server.Limits { return limits }, Precedence: l.loop,
 	})
 	l.client = poolwrightv1.NewOptimizerServiceClient(l.conn)
 	return l
@@ -231,6 +233,42 @@ func TestLongCallsGiveWay(t *testing.T) {
 	leave()
 	assert.Equal(t, codes.Canceled, status.Code(<-long))
 	l.has(t, "poolwright_calls_waiting 0", "poolwright_calls_computing 0")
+}
+
+// While the loop is at work, calls leave it a processor: those that come then wait, and one that
+// takes long gives way.
+func TestLoopGoesBeforeCalls(t *testing.T) {
+	l := startLimited(t, server.Limits{Concurrency: 2})
+	long, done := make(chan error, 1), make(chan error, 2)
+	go func() {
+		_, err := l.client.Explain(t.Context(), named("long"))
+		long <- err
+	}()
+	go l.optimize(t.Context(), "first", done)
+	assert.ElementsMatch(t, []string{"long", "first"}, []string{<-l.began, <-l.began})
+	l.has(t, "poolwright_calls_computing 2")
+	end := l.loop.Begin()
+	l.has(t, "poolwright_calls_waiting 1", "poolwright_calls_computing 1")
+	go l.optimize(t.Context(), "second", done)
+	l.has(t, "poolwright_calls_waiting 2", "poolwright_calls_computing 1")
+	l.loop.Begin()() // of two that are under way, one ends
+	l.has(t, "poolwright_calls_waiting 2", "poolwright_calls_computing 1")
+	end()
+	l.has(t, "poolwright_calls_waiting 1", "poolwright_calls_computing 2")
+	close(l.let)
+	require.NoError(t, <-long)
+	require.NoError(t, <-done)
+	require.NoError(t, <-done)
+}
+
+// Where one call computes at once, one does whatever the loop does.
+func TestLoopLeavesCallsAProcessor(t *testing.T) {
+	l := startLimited(t, server.Limits{Concurrency: 1})
+	close(l.let)
+	defer l.loop.Begin()()
+	done := make(chan error, 1)
+	l.optimize(t.Context(), "one", done)
+	require.NoError(t, <-done)
 }
 
 // One that has given way, and whose client leaves meanwhile, does not come back.

@@ -14,7 +14,8 @@ type Limits struct {
 	// bytes. A quarter of that at the start is in addition for those that are being read.
 	RequestMemory int64
 	// Concurrency is how much is computed at once: a call for each 64 KiB of its request that
-	// were begun, of which the largest take all there is.
+	// were begun, of which the largest take all there is. It is one less, and at least 1, while
+	// there is work that goes before calls.
 	Concurrency int
 	// Queue is how many calls wait for their turn.
 	Queue int
@@ -36,8 +37,8 @@ const (
 	DefaultConnections     = 1024
 )
 
-// DefaultConcurrency leaves the loop a processor of its own as far as there are two.
-func DefaultConcurrency() int { return max(1, runtime.GOMAXPROCS(0)-1) }
+// DefaultConcurrency is a call for each processor.
+func DefaultConcurrency() int { return runtime.GOMAXPROCS(0) }
 
 // orDefault has the default of what is zero.
 func (l Limits) orDefault() Limits {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,6 +64,8 @@ type Config struct {
 	Live, Ready func() error
 	// Limits are asked for at every call, so that they may change; nil = the defaults.
 	Limits func() Limits
+	// Precedence is of work that goes before calls, of this server alone; nil = none does.
+	Precedence *Precedence
 	// Log gets each call at debug level, and why callers are refused that may be in the right;
 	// nil = none does.
 	Log *slog.Logger
@@ -100,7 +103,7 @@ func New(c Config) (*Server, error) {
 	}
 	calls, traced := newCalls(c.Log), traces{c.Traces}
 	shed := newLimitMetrics(registry)
-	limiter, guard := newLimiter(limits, shed), newGuard(c.Access, c.Log, shed)
+	limiter, guard := newLimiter(limits, cmp.Or(c.Precedence, &Precedence{}), shed), newGuard(c.Access, c.Log, shed)
 	recovered := recovery.WithRecoveryHandler(func(p any) error { return panicked(guard.log, p) })
 	s := &Server{health: health.NewServer(), ready: fine(c.Ready), inner: bufconn.Listen(innerBytes), limits: limits}
 	s.ending, s.endStreams = context.WithCancel(context.Background())

@@ -23,11 +23,12 @@ const (
 	leastRetry, mostRetry = 100 * time.Millisecond, 30 * time.Second
 )
 
-// turns let calls compute one after the other, as many at once as limits say. Those that
-// wait are served in the order in which they came.
+// turns let calls compute one after the other, as many at once as limits say and what goes
+// before them leaves. Those that wait are served in the order in which they came.
 type turns struct {
-	limits  func() Limits
-	metrics *limitMetrics
+	limits     func() Limits
+	precedence *Precedence
+	metrics    *limitMetrics
 
 	mu      sync.Mutex
 	taken   int       // slots
@@ -93,7 +94,7 @@ func (n *turn) queue(bytes int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n.slots = min(limits.Concurrency, 1+bytes/slotBytes)
-	if t.waiting.Len() > 0 || !t.fits(n, limits.Concurrency) {
+	if t.waiting.Len() > 0 || !t.fits(n, t.concurrency()) {
 		if err := t.room(limits); err != nil {
 			return err
 		}
@@ -123,9 +124,19 @@ func (t *turns) enqueue(n *turn) {
 	t.metrics.waiting.Inc()
 }
 
+// concurrency is how much may be computed at once now.
+func (t *turns) concurrency() int { return t.precedence.leaves(t.limits().Concurrency) }
+
+// resume lets those that wait go on once nothing goes before them any more.
+func (t *turns) resume() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.advance()
+}
+
 // advance starts those whose turn it is.
 func (t *turns) advance() {
-	concurrency := t.limits().Concurrency
+	concurrency := t.concurrency()
 	for e := t.waiting.Front(); e != nil; e = t.waiting.Front() {
 		n := e.Value.(*turn)
 		if !t.fits(n, concurrency) {
@@ -178,14 +189,15 @@ func (n *turn) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// giveWay lets others compute first, if there are any and n has computed for long.
+// giveWay lets others compute first, if there are any, or what goes before calls, and n has
+// computed for long.
 func (n *turn) giveWay(ctx context.Context) {
 	if n.idle || time.Since(n.began) < quantum {
 		return
 	}
 	t := n.turns
 	t.mu.Lock()
-	if t.waiting.Len() == 0 {
+	if t.waiting.Len() == 0 && t.taken <= t.concurrency() {
 		n.began = time.Now()
 		t.mu.Unlock()
 		return

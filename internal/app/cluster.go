@@ -51,12 +51,13 @@ type clusterLoop struct {
 	people   view
 	client   *kube.Client
 	// namespace is where the Lease is unless the configuration says otherwise.
-	namespace string
-	watch     *cluster.Watch
-	catalog   *cluster.Catalog
-	actuator  *actuator.Actuator
-	metrics   *telemetry.Loop
-	traces    *tracing.Loop
+	namespace  string
+	watch      *cluster.Watch
+	catalog    *cluster.Catalog
+	actuator   *actuator.Actuator
+	metrics    *telemetry.Loop
+	traces     *tracing.Loop
+	precedence *server.Precedence
 	// leader is who leads, address where this process is reached.
 	leader  leader
 	address string
@@ -103,7 +104,7 @@ func newClusterLoop(c ServeConfig, p *planner.Planner, people view, with instrum
 	l := &clusterLoop{
 		settings: settings, planner: p, people: people, client: client, namespace: namespace,
 		watch: watch, catalog: catalog, actuator: actuator.New(actuator.Config{Client: client, Targets: catalog, FieldManager: declared.FieldManager}),
-		metrics: watched, traces: tracing.NewLoop(with.traces), log: with.log.With("fleet", namespace),
+		metrics: watched, traces: tracing.NewLoop(with.traces), precedence: with.precedence, log: with.log.With("fleet", namespace),
 		ledgers: ledger.Config{Path: c.Ledger, Origin: origin(c.Engine)},
 	}
 	klog.SetSlogLogger(l.log)

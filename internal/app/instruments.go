@@ -11,13 +11,16 @@ import (
 
 	"github.com/poolwright/poolwright/config"
 	"github.com/poolwright/poolwright/internal/tracing"
+	"github.com/poolwright/poolwright/server"
 )
 
-// instruments are what serve is watched by.
+// instruments are what a loop shares with the server: what both are watched by, and that it
+// goes before calls.
 type instruments struct {
-	registry *prometheus.Registry
-	log      *slog.Logger
-	traces   trace.TracerProvider // nil = none
+	registry   *prometheus.Registry
+	log        *slog.Logger
+	traces     trace.TracerProvider // nil = none
+	precedence *server.Precedence
 }
 
 // tracesGrace is how long the last traces may take.

@@ -34,7 +34,7 @@ func (l *clusterLoop) begin(mandate *election.Mandate) (*term, error) {
 	if err := l.resume(&config); err != nil {
 		l.log.Error("not all of the ledger is remembered", "error", err)
 	}
-	t.cycle = newCycle(config, l.metrics, &l.pulse, l.traces, t.decided)
+	t.cycle = newCycle(config, l.metrics, &l.pulse, l.traces, l.precedence, t.decided)
 	l.last = t
 	return t, nil
 }

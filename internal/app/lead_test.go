@@ -22,6 +22,7 @@ import (
 	"github.com/poolwright/poolwright/metrics"
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
+	"github.com/poolwright/poolwright/server"
 	"github.com/poolwright/poolwright/sources/cluster"
 	"github.com/poolwright/poolwright/sources/overlay"
 )
@@ -48,7 +49,7 @@ func TestLeaderBeginsWithTheConfigurationOfNow(t *testing.T) {
 	p := planner.New(lp.Simplex())
 	l := &clusterLoop{
 		settings: s, planner: p, watch: watch, catalog: catalog, actuator: actuator.New(actuator.Config{Targets: catalog}), people: view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}},
-		metrics: telemetry.New(prometheus.NewRegistry(), telemetry.Config{}), traces: tracing.NewLoop(nil), log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		metrics: telemetry.New(prometheus.NewRegistry(), telemetry.Config{}), traces: tracing.NewLoop(nil), log: slog.New(slog.NewTextHandler(io.Discard, nil)), precedence: &server.Precedence{},
 	}
 	write("9s")
 	require.NoError(t, l.lead(ctx, t.Context(), nil))
@@ -62,7 +63,7 @@ func TestLeaderBeginsWithTheConfigurationOfNow(t *testing.T) {
 func TestLeaderRemembersWhatTheLedgerKnows(t *testing.T) {
 	c := ServeConfig{Ledger: filepath.Join(t.TempDir(), "ledger.jsonl"), Simulation: SimulationConfig{Interval: time.Second, Speed: 60}}
 	p := planner.New(lp.Simplex())
-	with := instruments{registry: prometheus.NewRegistry(), log: slog.New(slog.DiscardHandler)}
+	with := instruments{registry: prometheus.NewRegistry(), log: slog.New(slog.DiscardHandler), precedence: &server.Precedence{}}
 	before, err := newSimulatedLoop(c, p, view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}}, with, nil, io.Discard)
 	require.NoError(t, err)
 	for range 3 {

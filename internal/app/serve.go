@@ -62,7 +62,7 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 	}
 	c.scheme = reach.scheme()
 	p := planner.New(engine)
-	with := instruments{registry: prometheus.NewRegistry(), log: log}
+	with := instruments{registry: prometheus.NewRegistry(), log: log, precedence: &server.Precedence{}}
 	var endTraces func()
 	if with.traces, endTraces, err = traces(ctx, reach.now.Load().Tracing, log); err != nil {
 		return err
@@ -90,7 +90,7 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 			Simulation: server.NewSimulation(simulations(engine)),
 			Scaler:     server.NewScaler(l.scaler(people, reach.access)),
 		},
-		Registry: with.registry, Limits: reach.limits, Live: l.live, Ready: l.ready, Log: log, Traces: with.traces, Access: reach.access,
+		Registry: with.registry, Limits: reach.limits, Precedence: with.precedence, Live: l.live, Ready: l.ready, Log: log, Traces: with.traces, Access: reach.access,
 	})
 	if err != nil {
 		return err
@@ -168,6 +168,7 @@ type cycle struct {
 	metrics    *telemetry.Loop
 	pulse      *pulse
 	traces     *tracing.Loop
+	precedence *server.Precedence
 	// publish writes about what was decided; nil where nobody reads it.
 	publish publish
 }
@@ -176,13 +177,14 @@ type cycle struct {
 // the decision and the names of the objects that declare variants.
 type publish func(context.Context, *controller.Entry) ([]telemetry.Condition, map[telemetry.Variant]string)
 
-func newCycle(c controller.Config, m *telemetry.Loop, alive *pulse, t *tracing.Loop, p publish) cycle {
-	return cycle{controller.New(m.Timed(t.Traced(c))), m, alive, t, p}
+func newCycle(c controller.Config, m *telemetry.Loop, alive *pulse, t *tracing.Loop, before *server.Precedence, p publish) cycle {
+	return cycle{controller.New(m.Timed(t.Traced(c))), m, alive, t, before, p}
 }
 
 // run runs the controller once, under the time limit of the fleet's objective; every so
 // often is how often it is run.
 func (c *cycle) run(ctx context.Context, now time.Time, every time.Duration, objective planner.Objective) (controller.Entry, error) {
+	defer c.precedence.Begin()()
 	began := time.Now()
 	ctx = c.traces.Begin(ctx)
 	limited, cancel := context.WithTimeout(ctx, objective.TimeLimit)

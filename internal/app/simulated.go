@@ -123,7 +123,7 @@ func newSimulatedLoop(c ServeConfig, p *planner.Planner, people view, with instr
 			with.log.Warn("the ledger was cut off", "where", torn)
 		}
 	}
-	l.cycle = newCycle(config, telemetry.New(with.registry, telemetry.Config{}), &l.pulse, tracing.NewLoop(with.traces), nil)
+	l.cycle = newCycle(config, telemetry.New(with.registry, telemetry.Config{}), &l.pulse, tracing.NewLoop(with.traces), with.precedence, nil)
 	return l, nil
 }
 
