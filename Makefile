@@ -167,7 +167,7 @@ test-peers: setup-peers ## compare the optimizer's proofs with CBC's on INSTANCE
 	fi
 
 .PHONY: soak
-soak: build ## keep a process busy for an hour, and let too much come; fails when a target is missed; writes docs/soak.md
+soak: build ## keep a process busy for half an hour, then let too much come (40 min); fails when a target is missed; writes docs/soak.md
 	CGO_ENABLED=0 go -C benchmarks run ./soak -docs ../docs $(ARGS)
 
 .PHONY: soak-quick

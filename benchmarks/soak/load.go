@@ -85,7 +85,7 @@ func (l *load) close() error {
 
 // phase watches the process while there are calls.
 func (l *load) phase(ctx context.Context, p *program, call func() tally, rate float64, interval time.Duration) (phase, error) {
-	began, used := time.Now(), machine.ProcessorTime()
+	began, used, stolen := time.Now(), machine.ProcessorTime(), machine.StolenTime()
 	before, err := p.sample(ctx)
 	if err != nil {
 		return phase{}, err
@@ -105,6 +105,7 @@ func (l *load) phase(ctx context.Context, p *program, call func() tally, rate fl
 		rate: rate, seconds: seconds, calls: calls, samples: samples,
 		clients: (machine.ProcessorTime() - used).Seconds() / seconds,
 		server:  (after.processor - before.processor) / seconds,
+		stolen:  (machine.StolenTime() - stolen).Seconds() / seconds,
 		late:    p.longest(began, time.Now()).Seconds() / interval.Seconds(),
 	}, ctx.Err()
 }

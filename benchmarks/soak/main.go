@@ -52,12 +52,12 @@ func parse(args []string, w io.Writer) (options, error) {
 	set.IntVar(&o.clients, "clients", 64, "`connections` that calls come from")
 	set.IntVar(&o.workloads, "workloads", 20, "`workloads` in each call")
 	set.DurationVar(&o.interval, "interval", 5*time.Second, "`time` between cycles of the loop")
-	set.DurationVar(&o.steady, "duration", 30*time.Minute, "`time` at the rate, and again at its multiple")
-	set.BoolVar(&o.quick, "quick", false, "two minutes in place of an hour, too many calls at once whatever the machine in place of the multiple, and no judgement on times")
+	set.DurationVar(&o.steady, "duration", 30*time.Minute, "`time` at the rate; at its multiple it is a sixth of it")
+	set.BoolVar(&o.quick, "quick", false, "two minutes in place of forty, too many calls at once whatever the machine in place of the multiple, and no judgement on times")
 	if err := set.Parse(args); err != nil {
 		return o, err
 	}
-	o.warm, o.overload, o.recovery = 30*time.Second, o.steady, max(o.steady/10, 20*time.Second)
+	o.warm, o.overload, o.recovery = 30*time.Second, o.steady/6, max(o.steady/10, 20*time.Second)
 	if o.quick {
 		o.rate /= 8 // which any machine should bear
 		o.warm, o.steady, o.overload, o.recovery = 10*time.Second, time.Minute, 30*time.Second, 20*time.Second
@@ -100,9 +100,10 @@ type soaked struct {
 type phase struct {
 	rate, seconds float64
 	calls         tally
-	// clients and server are processors that they used.
-	clients, server float64
-	samples         []sample
+	// clients and server are processors that they used, stolen those that the host gave to others
+	// meanwhile.
+	clients, server, stolen float64
+	samples                 []sample
 	// late is the longest time between two cycles, in intervals.
 	late float64
 }

@@ -103,7 +103,7 @@ func (s *soaked) page(o *options, began time.Time) string {
 		judged.Add(t.Name, t.Wanted, t.Measured, map[bool]string{true: "yes", false: "no"}[t.Met])
 	}
 	calls := table.Table{Title: "Calls", Columns: table.Columns("phase", "calls/s", "time", "calls", "answered", "refused", "failed", "p50, ms", "p90, ms", "p99, ms", "p99.9, ms", "longest, ms")}
-	process := table.Table{Title: "The process", Columns: table.Columns("phase", "processors, clients", "processors, server", "resident memory at most, MB", "live memory at least, MB", "goroutines at most", "longest time between decisions, intervals")}
+	process := table.Table{Title: "The process", Columns: table.Columns("phase", "processors, clients", "processors, server", "processors, stolen", "resident memory at most, MB", "live memory at least, MB", "goroutines at most", "longest time between decisions, intervals")}
 	for _, p := range s.phases() {
 		c := &p.calls
 		rate := fmt.Sprintf("%g", p.rate)
@@ -112,7 +112,7 @@ func (s *soaked) page(o *options, began time.Time) string {
 		}
 		calls.Add(p.name, rate, time.Duration(p.seconds*1e9).Round(time.Second).String(), fmt.Sprint(c.calls), fmt.Sprint(c.answered), fmt.Sprint(c.shed), fmt.Sprint(c.failed),
 			milliseconds(c.quantile(0.5)), milliseconds(c.quantile(0.9)), milliseconds(c.quantile(0.99)), milliseconds(c.quantile(0.999)), milliseconds(c.longest.Seconds()))
-		process.Add(p.name, fmt.Sprintf("%.2f", p.clients), fmt.Sprintf("%.2f", p.server),
+		process.Add(p.name, fmt.Sprintf("%.2f", p.clients), fmt.Sprintf("%.2f", p.server), fmt.Sprintf("%.2f", p.stolen),
 			fmt.Sprintf("%.1f", most(p.samples, resident)/1e6), fmt.Sprintf("%.1f", least(p.samples, heap)/1e6),
 			fmt.Sprint(most(p.samples, goroutines)), fmt.Sprintf("%.2f", p.late))
 	}
@@ -125,7 +125,8 @@ func (s *soaked) page(o *options, began time.Time) string {
 
 What a process of `+"`poolwright serve`"+` does while it is asked for plans without a break and its loop plans the built-in fleet every %s:
 %g calls of Optimize per second, of %d workloads each, from %d connections; then %s; then as many as at first. Calls come at random
-times that do not depend on answers, and latency counts from the time at which a call should have been sent. Clients and server share the machine.
+times that do not depend on answers, and latency counts from the time at which a call should have been sent. Clients and server share the machine, and
+what its host gives to others of it meanwhile is called stolen.
 `+"`make soak`"+` measures this and writes this page.
 
 %s
