@@ -22,7 +22,7 @@ import (
 const (
 	// seriesAfter: what happens again within this time is counted, not told again.
 	seriesAfter = 30 * time.Minute
-	// seriesEvery is how often a count is written.
+	// seriesEvery is how often a count is written, after the second time, when it becomes one.
 	seriesEvery = 5 * time.Minute
 	// eventBurst events of one object are told at once, and then one every eventEvery.
 	eventBurst = 10
@@ -108,7 +108,7 @@ func (r *recorder) due(events []resource.Event, now time.Time) []telling {
 		}
 		old.count++
 		old.last = now
-		if now.Sub(old.written) >= seriesEvery {
+		if old.count == 2 || now.Sub(old.written) >= seriesEvery {
 			old.written = now
 			due = append(due, telling{event: e, old: old, count: old.count})
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -195,19 +194,16 @@ func (c *installation) reset() {
 // are listed before they are watched.
 const withoutStreams = "KUBE_FEATURE_WatchListClient=false"
 
-// rights of the program that need a newer Kthena than the others, and that which needs time.
-var (
-	newKthena = []right{
-		{"workload.serving.volcano.sh", "autoscalingpolicies/status", "patch"},
-		{"workload.serving.volcano.sh", "modelservings/scale", "get"},
-		{"workload.serving.volcano.sh", "modelservings/scale", "update"},
-	}
-	countEvents = right{"events.k8s.io", "events", "patch"}
-)
+// newKthena are the rights that need a newer Kthena than the others.
+var newKthena = []right{
+	{"workload.serving.volcano.sh", "autoscalingpolicies/status", "patch"},
+	{"workload.serving.volcano.sh", "modelservings/scale", "get"},
+	{"workload.serving.volcano.sh", "modelservings/scale", "update"},
+}
 
 // usual are all other rights.
 func usual(granted []right) []right {
-	return slices.DeleteFunc(slices.Clone(granted), func(r right) bool { return r == countEvents || slices.Contains(newKthena, r) })
+	return slices.DeleteFunc(slices.Clone(granted), func(r right) bool { return slices.Contains(newKthena, r) })
 }
 
 // newFleet is an installation, with some more values, over a fleet with something to do for
@@ -247,7 +243,7 @@ func TestEveryRightIsNeeded(t *testing.T) {
 	roles.areMissed(newKthena)
 
 	used, _ := c.used()
-	assert.Equal(t, slices.DeleteFunc(granted, func(r right) bool { return r == countEvents }), used)
+	assert.Equal(t, granted, used)
 }
 
 // Where only some namespaces are watched, rights in them are enough.
@@ -316,45 +312,4 @@ func lacks(says string, r right) error {
 		return nil
 	}
 	return fmt.Errorf("it does not say: %s", complaint)
-}
-
-// Events that happen again are counted, five minutes after they were told: two are, of which
-// the right to is given in between.
-func TestRightToCountEventsIsNeeded(t *testing.T) {
-	t.Parallel()
-	c := newFleet(t)
-	roles := c.roles()
-	roles.write(func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule { return without(rules, countEvents) })
-	p := c.start()
-	began := time.Now()
-	p.until(t, patience, func() error { return c.told("advised") })
-	p.until(t, patience, func() error {
-		if wait := 30*time.Second - time.Since(began); wait > 0 {
-			return fmt.Errorf("the second event is %s later", wait)
-		}
-		return nil
-	})
-	c.kubectl("annotate", "--namespace=fleet", "deployment/late", "poolwright.dev/mode=recommend", "--overwrite")
-	p.until(t, patience, func() error { return c.told("late") })
-
-	p.until(t, 5*time.Minute+patience, func() error { return lacks(p.says(), countEvents) })
-	roles.write(func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule { return rules })
-	p.until(t, patience, func() error {
-		used, _ := c.used()
-		return lacking([]right{countEvents}, used)
-	})
-	p.stop(t)
-}
-
-// told is nil once there is an event about what is recommended for a Deployment.
-func (c *installation) told(deployment string) error {
-	c.t.Helper()
-	events, err := c.client.EventsV1().Events("fleet").List(c.t.Context(), metav1.ListOptions{})
-	require.NoError(c.t, err)
-	for _, e := range events.Items {
-		if e.Reason == "Recommended" && e.Regarding.Name == deployment {
-			return nil
-		}
-	}
-	return fmt.Errorf("nothing was recommended for %s", deployment)
 }
