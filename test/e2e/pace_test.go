@@ -25,7 +25,7 @@ func newPace() pace {
 	if *long {
 		return pace{
 			cycle: 15 * time.Second, scrape: 15 * time.Second, window: time.Minute,
-			load: time.Minute, scaleDown: 5 * time.Minute, drain: 2 * time.Minute,
+			load: time.Minute, scaleDown: 5 * time.Minute, drain: time.Minute,
 			lease: 15 * time.Second, renew: 10 * time.Second, retry: time.Second,
 		}
 	}
