@@ -92,7 +92,7 @@ func (t *tree) splitsAt(i int, fractions []fraction) []split {
 		}
 		splits = append(splits, split{
 			workload: i, item: w.firstItem + item, at: at,
-			score: min(part, 1-part) * replicas * w.places[item].priced(units),
+			score: min(part, 1-part) * replicas * w.priced(&w.places[item], units),
 		})
 	}
 	return splits

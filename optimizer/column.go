@@ -40,7 +40,7 @@ func (s *columnStore) newColumn(w *workload, x []int32) (column, bool) {
 			}
 			counts[j] += n
 			c.cost += at.price * float64(n)
-			for _, u := range at.uses {
+			for _, u := range w.usesOf(at) {
 				c.use[w.local(u.row)] += u.amount * float64(n)
 			}
 		}

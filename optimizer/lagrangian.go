@@ -143,14 +143,14 @@ func (l *lagrangian) limitItems(w *workload) (tightened bool) {
 	for j := range w.variants {
 		v := &w.variants[j]
 		useful := w.useful(v)
-		for k, at := range w.placesOf(v) {
+		for item := v.firstItem; item < v.firstItem+v.items; item++ {
 			most := useful
-			for _, u := range at.uses {
+			for _, u := range w.usesOf(&w.places[item]) {
 				if fit := math.Floor(l.rows[u.row].limit / u.amount); fit < float64(most) {
 					most, tightened = int32(fit), true
 				}
 			}
-			hi[int(v.firstItem)+k] = most
+			hi[item] = most
 		}
 	}
 	return tightened

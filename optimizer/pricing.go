@@ -137,7 +137,7 @@ func (p *pricer) load(w *workload, lo, hi []int32, prices []float64) bool {
 	p.start = resize(p.start, w.items)
 	p.x = resize(p.x, w.items)
 	for item := range w.places {
-		p.q[item] = w.places[item].priced(prices)
+		p.q[item] = w.priced(&w.places[item], prices)
 	}
 	return w.least <= w.most || !math.IsInf(w.shortfallCost, 1)
 }

@@ -42,6 +42,7 @@ type workload struct {
 	single           bool
 	variants         []variant
 	places           []place // by item
+	uses             []use   // of the places, one after the other
 	firstItem, items int
 	rows             []int32 // the coupling rows it may use, increasing
 	unmetRow         int32   // row of its unmet demand, or none
@@ -71,14 +72,17 @@ type variant struct {
 }
 
 type place struct {
-	price float64 // 0 in stages without money
-	uses  []use
+	price           float64 // 0 in stages without money
+	firstUse, bound int32   // within the workload, bound behind the last one
 }
 
-// priced is the cost of a replica with what it uses.
-func (at *place) priced(prices []float64) float64 {
+// usesOf is what a replica takes of the rows in a place.
+func (w *workload) usesOf(at *place) []use { return w.uses[at.firstUse:at.bound] }
+
+// priced is the cost of a replica in a place with what it uses.
+func (w *workload) priced(at *place, prices []float64) float64 {
 	q := at.price
-	for _, u := range at.uses {
+	for _, u := range w.usesOf(at) {
 		q += u.amount * prices[u.row]
 	}
 	return q
@@ -157,7 +161,6 @@ func newProgram(c *canonical, packings []packing, s stage) *program {
 	b.program.items = c.first[len(c.workloads)]
 	b.program.workloads = make([]workload, len(c.workloads))
 	b.variants, b.places = make([]variant, c.firstVariant[len(c.workloads)]), make([]place, b.program.items)
-	b.uses = make([]use, b.program.items*b.mostUses)
 	for i := range c.workloads {
 		w := &b.program.workloads[i]
 		w.firstItem, w.variants = c.first[i], b.variants[c.firstVariant[i]:c.firstVariant[i+1]:c.firstVariant[i+1]]
@@ -215,15 +218,15 @@ type programBuilder struct {
 	weights map[int]float64
 
 	rows slab[int32]
-	// variants and places are of all workloads, and uses as many of each place as any may have.
+	uses slab[use]
+	// variants and places are of all workloads.
 	variants []variant
 	places   []place
-	uses     []use
-	mostUses int
 	// sizes are those of replicas by row, in devices.
 	sizes [][]int
-	// used are the rows of the workload being added, some of them several times.
-	used []int32
+	// using are the uses of the workload being added, and used their rows, some of them several times.
+	using []use
+	used  []int32
 }
 
 func (b *programBuilder) add(row couplingRow) int32 {
@@ -239,7 +242,6 @@ func (b *programBuilder) addRows() {
 			continue
 		}
 		b.poolRows[g] = b.packings[g].limits()
-		b.mostUses = max(b.mostUses, len(b.poolRows[g]))
 		for _, l := range b.poolRows[g] {
 			b.add(couplingRow{kind: poolRow, index: g, limit: float64(l.devices)})
 		}
@@ -248,14 +250,10 @@ func (b *programBuilder) addRows() {
 		b.quotasOf[quota.Namespace] = append(b.quotasOf[quota.Namespace], q)
 		b.quotaRows = append(b.quotaRows, b.add(couplingRow{kind: quotaRow, index: q, limit: float64(quota.Capacity)}))
 	}
-	if len(b.problem.Quotas) > 0 {
-		b.mostUses++
-	}
 	b.budgetRow = none
 	if budget := b.problem.BudgetPerHour; budget > 0 {
 		// Half the tolerance of Evaluate, which sums in another order.
 		b.budgetRow = b.add(couplingRow{kind: budgetRow, limit: budget * (1 + tolerance/2)})
-		b.mostUses++
 	}
 	b.addSettledRows()
 }
@@ -288,7 +286,7 @@ func (b *programBuilder) addWorkload(from *Workload, w *workload) {
 	w.demand = from.Demand
 	w.least, w.most = int32(from.MinReplicas), upper(from.MaxReplicas)
 	w.single = from.Mixing == Single
-	b.used = b.used[:0]
+	b.using, b.used = b.using[:0], b.used[:0]
 	if b.stage.kind == moneyStage || b.stage.kind == weighedStage {
 		w.money = 1
 	}
@@ -309,6 +307,11 @@ func (b *programBuilder) addWorkload(from *Workload, w *workload) {
 		b.addVariant(&from.Variants[j], v, w, quotas)
 		v.capacity = from.MixCapacity(j)
 		next += v.items
+	}
+	w.uses = b.uses.take(len(b.using))
+	copy(w.uses, b.using)
+	for _, u := range w.uses {
+		b.used = append(b.used, u.row)
 	}
 	for _, row := range []int32{w.unmetRow, w.shortfallRow} {
 		if row != none {
@@ -370,31 +373,29 @@ func (b *programBuilder) addVariant(from *Variant, v *variant, w *workload, quot
 	places := w.placesOf(v)
 	for k := range from.Placements {
 		placement := &from.Placements[k]
-		places[k] = place{price: w.money * (placement.PricePerHour + placement.change), uses: b.usesOf(w.firstItem+int(v.firstItem)+k, from, placement, quotas)}
-		for _, u := range places[k].uses {
-			b.used = append(b.used, u.row)
-		}
+		at := &places[k]
+		at.price, at.firstUse = w.money*(placement.PricePerHour+placement.change), int32(len(b.using))
+		b.addUses(from, placement, quotas)
+		at.bound = int32(len(b.using))
 	}
 }
 
-// usesOf is what a replica of an item takes of the rows.
-func (b *programBuilder) usesOf(item int, from *Variant, placement *Placement, quotas []int) []use {
-	uses := b.uses[item*b.mostUses:][:0:b.mostUses]
+// addUses adds what a replica of a variant takes of the rows in a placement.
+func (b *programBuilder) addUses(from *Variant, placement *Placement, quotas []int) {
 	devices, part := b.packings[placement.Pool].devices(from)
 	for r, l := range b.poolRows[placement.Pool] {
 		if part >= l.size && devices > 0 {
-			uses = append(uses, b.use(b.poolFirst[placement.Pool]+int32(r), devices))
+			b.using = append(b.using, b.use(b.poolFirst[placement.Pool]+int32(r), devices))
 		}
 	}
 	for _, q := range quotas {
 		if b.problem.Quotas[q].Pool == placement.Pool && from.DevicesPerReplica > 0 {
-			uses = append(uses, b.use(b.quotaRows[q], from.DevicesPerReplica))
+			b.using = append(b.using, b.use(b.quotaRows[q], from.DevicesPerReplica))
 		}
 	}
 	if b.budgetRow != none && placement.PricePerHour > 0 {
-		uses = append(uses, use{b.budgetRow, placement.PricePerHour})
+		b.using = append(b.using, use{b.budgetRow, placement.PricePerHour})
 	}
-	return uses
 }
 
 // use is that of devices, which are remembered as a size.

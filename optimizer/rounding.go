@@ -127,7 +127,7 @@ func (b *bundle) aroundMean(i int, fractions []fraction) []int32 {
 		lo[item] = max(least, int32(math.Floor(mean+1e-9))-nearMean)
 		hi[item] = min(most, int32(math.Ceil(mean-1e-9))+nearMean)
 		if mean > 0 {
-			dearest = max(dearest, w.places[item].priced(b.prices))
+			dearest = max(dearest, w.priced(&w.places[item], b.prices))
 		}
 	}
 	var columns []column

@@ -452,8 +452,8 @@ func (s *solver) addPrices(out *Solution) {
 // marginalPrice is the cost of one request/s of a variant at the cheapest placement.
 func (w *workload) marginalPrice(v *variant, prices []float64) float64 {
 	least := math.Inf(1)
-	for _, at := range w.placesOf(v) {
-		least = min(least, at.priced(prices))
+	for item := v.firstItem; item < v.firstItem+v.items; item++ {
+		least = min(least, w.priced(&w.places[item], prices))
 	}
 	if v.capacity == 0 {
 		return math.Inf(1)
