@@ -27,11 +27,12 @@ type filler struct {
 }
 
 // fill returns a plan with all of another one's replicas, or, without one, with as many of the
-// declared minimums as fit.
-func fill(c *canonical, packings []packing, from *plan) *plan {
+// declared minimums as fit. room says whether the other plan may leave room for one
+// more replica of an item of a workload.
+func fill(c *canonical, packings []packing, from *plan, room func(workload, item int) bool) *plan {
 	open := make([]bool, len(c.workloads))
 	for i := range open {
-		open[i] = from == nil || c.mayGain(i, from)
+		open[i] = from == nil || c.mayGain(i, from, room)
 	}
 	if !slices.Contains(open, true) && from != nil {
 		return from
@@ -62,25 +63,27 @@ func fill(c *canonical, packings []packing, from *plan) *plan {
 }
 
 // mayGain says whether more replicas may serve what a plan leaves of a workload, and be worth it.
-func (c *canonical) mayGain(i int, p *plan) bool {
+func (c *canonical) mayGain(i int, p *plan, room func(workload, item int) bool) bool {
 	unmet := p.unmet[i]
 	if unmet == 0 {
 		return false
 	}
 	w := c.given(i)
-	if math.IsNaN(unmet) || !w.Penalized || w.Redundancy > 0 || w.routed() {
+	if math.IsNaN(unmet) || w.Redundancy > 0 || w.routed() {
 		return true
 	}
-	counts := make([]int, len(w.Variants))
-	for k, at := range c.items[c.workloads[i]] {
+	counts, items := make([]int, len(w.Variants)), c.items[c.workloads[i]]
+	for k, at := range items {
 		counts[at.variant] += int(p.replicas[c.first[i]+k])
 	}
-	for j := range w.Variants {
-		v := &w.Variants[j]
-		for _, at := range v.Placements {
-			if cost := at.PricePerHour + at.change + v.Switching(counts[j]+1) - v.Switching(counts[j]); w.worth(cost / unmet) {
-				return true
-			}
+	for k, at := range items {
+		if !room(i, k) {
+			continue
+		}
+		v, n := &w.Variants[at.variant], counts[at.variant]
+		place := &v.Placements[at.placement]
+		if cost := place.PricePerHour + place.change + v.Switching(n+1) - v.Switching(n); w.worth(cost / unmet) {
+			return true
 		}
 	}
 	return false

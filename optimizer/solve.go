@@ -80,7 +80,7 @@ func (s *solver) stages() {
 	if s.plan != nil {
 		return
 	}
-	s.plan = fill(s.canonical, s.packings, nil)
+	s.plan = fill(s.canonical, s.packings, nil, nil)
 	if s.budget.exhausted() && s.settles(all) {
 		return
 	}
@@ -279,19 +279,31 @@ func (s *solver) run(at stage, tentative bool) {
 		s.money = s.last
 	}
 	if s.last.best != nil && !at.bounding {
-		s.keep(l.plan(s.last.best))
+		s.keep(l, s.last.best)
 	}
 }
 
 // keep takes the plan of a stage, unless it is the one that the stage began with.
-func (s *solver) keep(p *plan) {
+func (s *solver) keep(l *lagrangian, best *assignment) {
+	p := l.plan(best)
 	if s.plan != nil && slices.Equal(s.plan.replicas, p.replicas) {
 		return
 	}
 	if slices.ContainsFunc(p.unmet, func(unmet float64) bool { return unmet != 0 }) {
-		p = fill(s.canonical, s.packings, p)
+		p = fill(s.canonical, s.packings, p, func(i, item int) bool { return l.hasRoom(best, i, item) })
 	}
 	s.plan = p
+}
+
+// hasRoom says whether one more replica of an item of workload i may fit beside an assignment, but for rounding.
+func (l *lagrangian) hasRoom(a *assignment, i, item int) bool {
+	w := &l.workloads[i]
+	for _, u := range w.usesOf(&w.places[item]) {
+		if a.use[u.row]+u.amount > l.rows[u.row].limit*(1+tolerance) {
+			return false
+		}
+	}
+	return true
 }
 
 // carryOver translates the prices of the stage before. A unit of the level that it
