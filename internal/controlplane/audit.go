@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -22,20 +23,23 @@ import (
 //go:embed audit.yaml
 var audit []byte
 
-// Scaling is a write to a scale subresource that the API server has carried out.
+// Scaling is a write to a scale subresource that the API server has carried out, or may have.
 type Scaling struct {
 	At                        time.Time
 	User                      string
 	Resource, Namespace, Name string
 	Replicas                  int
+	// Version is that of the object after it; empty where there was nobody left to answer, as
+	// the client had gone: then it may have been carried out, or not.
+	Version string
 }
 
-// Scalings are all writes to scale subresources that were carried out, also those that changed
-// nothing, by the API server's own record, in order.
+// Scalings are all writes to scale subresources that were not refused, also those that changed
+// nothing, by the API server's own record, in the order in which they ended.
 func (c *ControlPlane) Scalings() ([]Scaling, error) {
 	var all []Scaling
 	err := c.audited(func(e *auditEvent) {
-		if e.carriedOut() {
+		if e.scales() {
 			all = append(all, e.scaling())
 		}
 	})
@@ -106,24 +110,39 @@ type auditEvent struct {
 	ResponseStatus struct {
 		Code int `json:"code"`
 	} `json:"responseStatus"`
-	ResponseObject struct {
-		Spec struct {
-			Replicas int `json:"replicas"`
-		} `json:"spec"`
-	} `json:"responseObject"`
+	RequestObject  scaleObject `json:"requestObject"`
+	ResponseObject scaleObject `json:"responseObject"`
 }
 
-func (e *auditEvent) carriedOut() bool {
+// scaleObject is what is read of a scale.
+type scaleObject struct {
+	Metadata struct {
+		ResourceVersion string `json:"resourceVersion"`
+	} `json:"metadata"`
+	Spec struct {
+		Replicas int `json:"replicas"`
+	} `json:"spec"`
+}
+
+// answered tells whether the write was carried out for sure.
+func (e *auditEvent) answered() bool { return e.ResponseStatus.Code == http.StatusOK }
+
+func (e *auditEvent) scales() bool {
 	asked, err := url.Parse(e.RequestURI)
 	write := e.Verb == "update" || e.Verb == "patch"
-	return err == nil && write && e.ObjectRef.Subresource == "scale" && e.ResponseStatus.Code == 200 && !asked.Query().Has("dryRun")
+	refused := e.ResponseStatus.Code >= http.StatusBadRequest && e.ResponseStatus.Code < http.StatusInternalServerError
+	return err == nil && write && e.ObjectRef.Subresource == "scale" && !refused && !asked.Query().Has("dryRun")
 }
 
 func (e *auditEvent) scaling() Scaling {
-	return Scaling{
-		At: e.StageTimestamp, User: e.User.Username, Replicas: e.ResponseObject.Spec.Replicas,
+	s := Scaling{
+		At: e.StageTimestamp, User: e.User.Username, Replicas: e.RequestObject.Spec.Replicas,
 		Resource: e.ObjectRef.Resource, Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name,
 	}
+	if e.answered() {
+		s.Replicas, s.Version = e.ResponseObject.Spec.Replicas, e.ResponseObject.Metadata.ResourceVersion
+	}
+	return s
 }
 
 func (e *auditEvent) request() Request {

@@ -112,8 +112,43 @@ func TestControlPlane(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, all, 1)
 		assert.WithinDuration(t, time.Now(), all[0].At, patience)
-		all[0].At = time.Time{}
+		assert.NotEmpty(t, all[0].Version)
+		all[0].At, all[0].Version = time.Time{}, ""
 		assert.Equal(t, controlplane.Scaling{User: "admin", Resource: "deployments", Namespace: "default", Name: "big"}, all[0])
+	})
+
+	t.Run("what a client has not waited for is on record", func(t *testing.T) {
+		_, err := client.AppsV1().Deployments("default").Create(t.Context(), server("left", 0, nil), metav1.CreateOptions{})
+		require.NoError(t, err)
+		scales := client.AppsV1().Deployments("default")
+		for n := range 100 {
+			scale, err := scales.GetScale(t.Context(), "left", metav1.GetOptions{})
+			require.NoError(t, err)
+			scale.Spec.Replicas = 1 - scale.Spec.Replicas
+			ctx, leave := context.WithTimeout(t.Context(), time.Duration(n)*100*time.Microsecond)
+			_, _ = scales.UpdateScale(ctx, "left", scale, metav1.UpdateOptions{}) // or not
+			leave()
+		}
+		d, err := scales.Get(t.Context(), "left", metav1.GetOptions{})
+		require.NoError(t, err)
+		changes := int(d.Generation) - 1
+		require.Eventually(t, func() bool { // the last of them may be under way
+			all, err := cluster.Scalings()
+			require.NoError(t, err)
+			answered, perhaps := map[string]bool{}, 0
+			for _, s := range all {
+				switch {
+				case s.Name != "left":
+				case s.Version == "":
+					perhaps++
+				default:
+					answered[s.Version] = true
+				}
+			}
+			return len(answered) > 0 && len(answered) <= changes && changes <= len(answered)+perhaps
+		}, patience, tick)
+		require.NoError(t, scales.Delete(t.Context(), "left", metav1.DeleteOptions{}))
+		require.Eventually(t, func() bool { return len(pods(t, client)) == 0 }, patience, tick)
 	})
 
 	t.Run("models take time to load", func(t *testing.T) {

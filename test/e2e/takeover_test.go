@@ -170,7 +170,7 @@ func (c *company) judge(targets map[[2]string]string) record {
 		p.end()
 	}
 	r := c.read(c.setup.ledger, targets)
-	written := c.written(c.first)
+	written := c.written()
 	require.NotEmpty(c.t, written)
 	c.once(written, &r, floor, c.first)
 	c.witness.check(c.cluster)
@@ -211,6 +211,6 @@ func TestRollingUpgrade(t *testing.T) {
 	for n := 1; n < len(r.sequences); n++ {
 		require.Equal(t, r.sequences[n-1]+1, r.sequences[n], "a decision is missing")
 	}
-	require.True(t, maps.EqualFunc(byTarget(r.done), byTarget(c.written(c.first)), slices.Equal),
-		"done: %v\nwritten: %v", printed{byTarget(r.done)}, printed{byTarget(c.written(c.first))})
+	require.True(t, maps.EqualFunc(byTarget(r.done), byTarget(c.written()), slices.Equal),
+		"done: %v\nwritten: %v", printed{byTarget(r.done)}, printed{byTarget(c.written())})
 }

@@ -32,7 +32,13 @@ type witness struct {
 	offences []string
 	// replicas are those asked for, by target; history what became of them.
 	replicas map[string]int
-	history  []change
+	history  []transition
+}
+
+// transition is a change of replicas, with the version of the object after it.
+type transition struct {
+	change
+	version string
 }
 
 // claim is what a pod asks for.
@@ -118,16 +124,25 @@ func (w *witness) scaled(u *unstructured.Unstructured) {
 	defer w.mu.Unlock()
 	target := u.GetKind() + "/" + u.GetName()
 	if from, known := w.replicas[target]; known && from != int(replicas) {
-		w.history = append(w.history, change{target, from, int(replicas)})
+		w.history = append(w.history, transition{change{target, from, int(replicas)}, u.GetResourceVersion()})
 	}
 	w.replicas[target] = int(replicas)
 }
 
-// seen are the changes of replicas so far.
-func (w *witness) seen() []change {
+// transitions are the changes of replicas so far.
+func (w *witness) transitions() []transition {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.history)
+}
+
+// seen are the changes of replicas so far, whatever was made by them.
+func (w *witness) seen() []change {
+	var all []change
+	for _, t := range w.transitions() {
+		all = append(all, t.change)
+	}
+	return all
 }
 
 // total is the number of replicas asked for by all targets.
