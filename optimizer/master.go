@@ -85,10 +85,9 @@ func (m *master) addColumn(i int, pick int32) {
 	for n, r := range l.workloads[i].rows {
 		m.scaled[n] = from.use[n] * l.unit(int(r))
 	}
-	m.mixture.add(i, from.cost, m.scaled)
+	m.mixture.add(i, from.cost, m.scaled, !l.fits(i, from))
 	m.position[i][pick] = int32(len(m.picks[i]))
 	m.picks[i] = append(m.picks[i], pick)
-	m.narrow(i)
 }
 
 // narrow closes the columns of a workload that are out of the bounds of the node, and opens the others.
@@ -285,7 +284,7 @@ func (m *master) probe(c *treeNode) (value float64, added int) {
 	if !ok || !l.budget.spend(1) {
 		return math.Inf(-1), 0
 	}
-	value = m.mixture.value
+	value, c.basis = m.mixture.value, m.mixture.basis()
 	if value < m.t.target() {
 		return value, 0
 	}

@@ -78,10 +78,10 @@ func newMixture(rows [][]int32, limit, surplus []float64) *mixture {
 	return m
 }
 
-// add appends a column to a group; use is by row of the group.
-func (m *mixture) add(group int, cost float64, use []float64) {
+// add appends a column to a group, open or closed; use is by row of the group.
+func (m *mixture) add(group int, cost float64, use []float64, closed bool) {
 	g := &m.groups[group]
-	g.cost, g.use, g.closed = append(g.cost, cost), append(g.use, use...), append(g.closed, false)
+	g.cost, g.use, g.closed = append(g.cost, cost), append(g.use, use...), append(g.closed, closed)
 	m.dearest = max(m.dearest, math.Abs(cost))
 	for n, r := range g.rows {
 		m.most[r] = max(m.most[r], use[n])

@@ -36,7 +36,7 @@ func TestMixtureEqualsSimplex(t *testing.T) {
 // A group whose columns are all closed has no mixture.
 func TestMixtureWithoutOpenColumns(t *testing.T) {
 	m := newMixture([][]int32{{0}}, []float64{1}, []float64{5})
-	m.add(0, 3, []float64{2})
+	m.add(0, 3, []float64{2}, false)
 	m.restart()
 	m.groups[0].closed[0] = true
 	if m.solve() {
@@ -72,7 +72,7 @@ func (m *mixture) addRandom(r *rand.Rand, group int) {
 	for n := range use {
 		use[n] = float64(r.IntN(4))
 	}
-	m.add(group, float64(r.IntN(12)), use)
+	m.add(group, float64(r.IntN(12)), use, false)
 }
 
 // change adds columns, closes and opens others but for one of each group, and makes a row dearer.

@@ -54,7 +54,7 @@ type treeNode struct {
 	cuts    []cut
 	step    float64
 	changes []boundChange
-	// basis is that of the parent's master, nil if there was none.
+	// basis is that which a probe of the node left, or else that of the parent; nil if there was no master.
 	basis  *mixtureBasis
 	serial int
 }
