@@ -129,6 +129,9 @@ func (l Latency) Quantile(q float64) Seconds {
 	return Seconds(quantile(func(t float64) float64 { return l.CDF(Seconds(t)) }, q, least, l.mean))
 }
 
+// leastAbove is the least share above a latency that is told from none.
+const leastAbove = 1e-16
+
 // quantile inverts a distribution function that is below q at least. guess is any
 // number above least that is of the right magnitude.
 func quantile(cdf func(float64) float64, q, least, guess float64) float64 {
@@ -148,6 +151,12 @@ func quantile(cdf func(float64) float64, q, least, guess float64) float64 {
 		}
 		upperShare = cdf(upper)
 	}
-	missing := func(t float64) float64 { return q - cdf(t) }
-	return findRoot(missing, upper, lower, q-upperShare, q-lowerShare)
+	// Tails are about exponential, so that the logarithm of the share above is about a line.
+	missing := func(share float64) float64 {
+		if share >= q {
+			return min(0, math.Log(max(1-share, leastAbove)/(1-q)))
+		}
+		return max(math.SmallestNonzeroFloat64, math.Log((1-share)/(1-q)))
+	}
+	return findRoot(func(t float64) float64 { return missing(cdf(t)) }, upper, lower, missing(upperShare), missing(lowerShare))
 }
