@@ -47,13 +47,52 @@ func (s spread) cdf(t float64) float64 {
 	}
 }
 
+// tail returns what is above t.
+func (s spread) tail(t float64) tail {
+	x := (t - s.shift) / s.scale
+	if s.constant() || !(x > 0) || math.IsInf(x, 1) {
+		return tail{above: 1 - s.cdf(t)}
+	}
+	factorial, _ := math.Lgamma(s.shape)
+	density := math.Exp((s.shape-1)*math.Log(x)-x-factorial) / s.scale
+	return tail{gammaAbove(s.shape, x), density, density * ((s.shape-1)/x - 1) / s.scale}
+}
+
+// roughQuantile returns the quantile to some percent; the lower end for q ≤ 0.
+func (s spread) roughQuantile(q float64) float64 {
+	if s.constant() || !(q > 0) {
+		return s.shift
+	}
+	third := 1 / (9 * s.shape)
+	root := 1 - third + math.Sqrt2*math.Erfinv(2*q-1)*math.Sqrt(third)
+	if root > 0.3 {
+		return s.shift + s.shape*s.scale*root*root*root
+	}
+	// Near its lower end the distribution function is x^shape/Γ(shape+1).
+	factorial, _ := math.Lgamma(s.shape + 1)
+	return s.shift + s.scale*math.Exp((math.Log(q)+factorial)/s.shape)
+}
+
 // gammaCDF returns the distribution function of a gamma variable with scale 1.
 func gammaCDF(shape, x float64) float64 {
 	if shape < normalShape {
 		return mathext.GammaIncReg(shape, x)
 	}
-	// E. B. Wilson and M. M. Hilferty, "The distribution of chi-square" (1931).
+	return 0.5 * math.Erfc(-cubeRootNormal(shape, x)/math.Sqrt2)
+}
+
+// gammaAbove is 1 - gammaCDF, to working precision where that is small.
+func gammaAbove(shape, x float64) float64 {
+	if shape < normalShape {
+		return mathext.GammaIncRegComp(shape, x)
+	}
+	return 0.5 * math.Erfc(cubeRootNormal(shape, x)/math.Sqrt2)
+}
+
+// cubeRootNormal returns the value of a standard normal variable that corresponds to that
+// of a gamma variable with scale 1, by E. B. Wilson and M. M. Hilferty, "The distribution of
+// chi-square" (1931).
+func cubeRootNormal(shape, x float64) float64 {
 	third := 1 / (9 * shape)
-	z := (math.Cbrt(x/shape) - 1 + third) / math.Sqrt(third)
-	return 0.5 * math.Erfc(-z/math.Sqrt2)
+	return (math.Cbrt(x/shape) - 1 + third) / math.Sqrt(third)
 }

@@ -126,37 +126,36 @@ func (l Latency) Quantile(q float64) Seconds {
 		rate := -math.Expm1(l.wait.logRatio) * l.wait.rate
 		return Seconds(least + math.Log(l.delayedShare/(1-q))/rate)
 	}
-	return Seconds(quantile(func(t float64) float64 { return l.CDF(Seconds(t)) }, q, least, l.mean))
+	return Seconds(quantile(l.tail, q, least, l.roughQuantile(q)))
 }
 
-// leastAbove is the least share above a latency that is told from none.
-const leastAbove = 1e-16
+// roughQuantile returns the quantile as it were if only those that wait or only those that
+// don't were slow, whichever is later, and the mean where that is the lower end.
+func (l *Latency) roughQuantile(q float64) float64 {
+	t := l.direct.roughQuantile(1 - (1-q)/(1-l.delayedShare))
+	if l.delayedShare > 0 {
+		delayed := l.delayed
+		if l.exact {
+			delayed = matchGamma(delayed.shift, l.wait.mean, l.wait.variance)
+		}
+		t = max(t, delayed.roughQuantile(1-(1-q)/l.delayedShare))
+	}
+	if t > l.least() {
+		return t
+	}
+	return l.mean
+}
 
-// quantile inverts a distribution function that is below q at least. guess is any
-// number above least that is of the right magnitude.
-func quantile(cdf func(float64) float64, q, least, guess float64) float64 {
-	span := guess - least
-	if !(span > 0) {
-		span = math.SmallestNonzeroFloat64
+// tail returns what is above t.
+func (l *Latency) tail(t float64) tail {
+	direct := l.direct.tail(t)
+	switch {
+	case l.delayedShare == 0:
+		return direct
+	case !l.exact:
+		return tail{}.plus(1-l.delayedShare, direct).plus(l.delayedShare, l.delayed.tail(t))
+	case t <= l.delayed.shift:
+		return tail{above: l.delayedShare}.plus(1-l.delayedShare, direct)
 	}
-	lower, lowerShare := least, cdf(least)
-	upper := least + span
-	upperShare := cdf(upper)
-	for upperShare < q {
-		lower, lowerShare = upper, upperShare
-		span *= 2
-		upper = least + span
-		if math.IsInf(upper, 1) {
-			return upper
-		}
-		upperShare = cdf(upper)
-	}
-	// Tails are about exponential, so that the logarithm of the share above is about a line.
-	missing := func(share float64) float64 {
-		if share >= q {
-			return min(0, math.Log(max(1-share, leastAbove)/(1-q)))
-		}
-		return max(math.SmallestNonzeroFloat64, math.Log((1-share)/(1-q)))
-	}
-	return findRoot(func(t float64) float64 { return missing(cdf(t)) }, upper, lower, missing(upperShare), missing(lowerShare))
+	return tail{}.plus(1-l.delayedShare, direct).plus(l.delayedShare, l.wait.tail(t-l.delayed.shift))
 }

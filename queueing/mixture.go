@@ -58,15 +58,16 @@ func (m *Mixture) Quantile(q float64) Seconds {
 		return m.greatest()
 	}
 	// served is the share of requests with a finite latency.
-	served, least, guess := 0.0, math.Inf(1), 0.0
+	served, least, start := 0.0, math.Inf(1), 0.0
 	for i := range m.parts {
 		p := &m.parts[i]
 		if math.IsInf(p.latency.mean, 1) {
 			continue
 		}
-		served += p.weight / m.total
+		share := p.weight / m.total
+		served += share
 		least = min(least, p.latency.least())
-		guess = max(guess, p.latency.mean)
+		start += share * p.latency.roughQuantile(q)
 	}
 	if served < q {
 		return Seconds(math.Inf(1))
@@ -74,7 +75,16 @@ func (m *Mixture) Quantile(q float64) Seconds {
 	if m.CDF(Seconds(least)) >= q {
 		return Seconds(least)
 	}
-	return Seconds(quantile(func(t float64) float64 { return m.CDF(Seconds(t)) }, q, least, guess))
+	return Seconds(quantile(m.tail, q, least, start/served))
+}
+
+// tail returns what is above t.
+func (m *Mixture) tail(t float64) (above tail) {
+	for i := range m.parts {
+		p := &m.parts[i]
+		above = above.plus(p.weight/m.total, p.latency.tail(t))
+	}
+	return above
 }
 
 // greatest returns the upper end of the distribution.

@@ -90,6 +90,27 @@ func (w queueWait) survival(t float64) float64 {
 	return min(max(s, 0), 1)
 }
 
+// tail returns what is above t > 0 of those that wait. The derivative of the survival is
+//
+//	-μ·Σ_{k<Q} r^k·e^{-x}·x^k/k! / Σ_{k<Q} r^k = -μ·e^{-x(1-r)}·Γ(Q, rx) / Σ_{k<Q} r^k
+//
+// and the slope of that density is given as it is where Γ is level.
+func (w queueWait) tail(t float64) tail {
+	x := w.rate * t
+	excess := math.Expm1(w.logRatio)
+	density := w.rate
+	switch spread := w.logRatio * w.places; {
+	case math.IsInf(w.places, 1):
+		density *= -excess * math.Exp(excess*x)
+	case math.Abs(spread) < 1e-3:
+		density *= math.Exp(excess*x) * upperGamma(w.places, (1+excess)*x) / erlangWeightNearOne(excess, w.places)
+	default:
+		density *= excess * math.Exp(excess*x-max(spread, 0)+logUpperGamma(w.places, (1+excess)*x))
+		density /= math.Copysign(math.Expm1(-math.Abs(spread)), spread)
+	}
+	return tail{w.survival(t), density, w.rate * excess * density}
+}
+
 // erlangSumNearOne returns Σ_{k<Q} r^k·Γ(k+1, x) for r = 1+excess by Taylor's
 // series about r = 1, where the closed form is 0/0. The m-th derivative at 1 is
 // (Q^(m+1)·Γ(Q, x) - x^{m+1}·Γ(Q-m-1, x)) / (m+1) with falling powers Q^(m+1).
