@@ -29,6 +29,7 @@ type options struct {
 	overload  time.Duration
 	recovery  time.Duration
 	quick     bool
+	awake     bool
 }
 
 func main() {
@@ -54,6 +55,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	set.DurationVar(&o.interval, "interval", 5*time.Second, "`time` between cycles of the loop")
 	set.DurationVar(&o.steady, "duration", 30*time.Minute, "`time` at the rate; at its multiple it is a sixth of it")
 	set.BoolVar(&o.quick, "quick", false, "two minutes in place of forty, too many calls at once whatever the machine in place of the multiple, and no judgement on times")
+	set.BoolVar(&o.awake, "awake", true, "let no processor rest, so that the host of this machine does not give it to others")
 	if err := set.Parse(args); err != nil {
 		return o, err
 	}
@@ -109,6 +111,13 @@ type phase struct {
 }
 
 func soak(ctx context.Context, o *options, out io.Writer) (*soaked, error) {
+	if o.awake {
+		stop, err := keepAwake(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer stop()
+	}
 	p, err := start(ctx, o)
 	if err != nil {
 		return nil, err

@@ -120,6 +120,10 @@ func (s *soaked) page(o *options, began time.Time) string {
 	if o.quick {
 		multiple = fmt.Sprintf("%d at a time", atOnce*o.clients)
 	}
+	rest := ""
+	if o.awake {
+		rest = "Processors are kept from resting by a process each of idle priority, for which nothing else waits (`-awake`): a host is slow to give back one that rested.\n"
+	}
 	var b strings.Builder
 	_, _ = fmt.Fprintf(&b, `# Under load, for long
 
@@ -127,21 +131,21 @@ What a process of `+"`poolwright serve`"+` does while it is asked for plans with
 %g calls of Optimize per second, of %d workloads each, from %d connections; then %s; then as many as at first. Calls come at random
 times that do not depend on answers, and latency counts from the time at which a call should have been sent. Clients and server share the machine, and
 what its host gives to others of it meanwhile is called stolen.
-`+"`make soak`"+` measures this and writes this page.
+%s`+"`make soak`"+` measures this and writes this page.
 
 %s
 
 %s
 
 %s
-`, o.interval, o.rate, o.workloads, o.clients, multiple, judged.Markdown(), calls.Markdown(), process.Markdown())
+`, o.interval, o.rate, o.workloads, o.clients, multiple, rest, judged.Markdown(), calls.Markdown(), process.Markdown())
 	for _, p := range s.phases() {
 		if p.calls.failed > 0 {
 			_, _ = fmt.Fprintf(&b, "\nThe first call that failed %s: %v\n", p.name, p.calls.failure)
 		}
 	}
-	_, _ = fmt.Fprintf(&b, "\nMeasured on %s, %s, commit %s.\nProgram: %s.\n",
-		began.UTC().Format(time.DateOnly), machine.Describe(), machine.Revision(), strings.ReplaceAll(s.version, "\n", ", "))
+	_, _ = fmt.Fprintf(&b, "\nMeasured on %s, %s.\nProgram: %s.\n",
+		began.UTC().Format(time.DateOnly), machine.Describe(), strings.ReplaceAll(s.version, "\n", ", "))
 	return b.String()
 }
 
