@@ -54,7 +54,7 @@ func TestFailureOfOneQueryIsAStateOfWhatItAsksFor(t *testing.T) {
 		_, _ = io.WriteString(w, `{"status":"error","errorType":"execution","error":"too many samples"}`)
 	})
 	require.NoError(t, err)
-	assert.Equal(t, []planner.Observation{{Workload: "ns/w", Window: time.Minute, CompletionRate: of(2), Running: of(4), Waiting: of(0)}}, got)
+	assert.Equal(t, []planner.Observation{{Workload: "ns/w", Window: time.Minute, CompletionRate: of(2), Running: of(4), Waiting: of(0), Age: 3 * time.Second}}, got)
 	assert.Equal(t, 2, report.Queries)
 	require.Len(t, report.Failures, 1)
 	assert.EqualError(t, report.Failures[0], "metrics: work of vllm: execution: too many samples")

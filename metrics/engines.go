@@ -38,6 +38,8 @@ const (
 	rejections
 	completions
 	generation
+	// lately is the rate of completions, or of generated tokens, since about the last cycle.
+	lately
 	// running and waiting are requests now.
 	running
 	waiting
@@ -95,7 +97,7 @@ func (e *engine) histogram(q quantity) []string {
 // String is how a query marks the quantity.
 func (q quantity) String() string {
 	return [...]string{
-		"age", "known", "arrivals", "rejections", "completions", "generation", "running", "waiting",
+		"age", "known", "arrivals", "rejections", "completions", "generation", "lately", "running", "waiting",
 		"running_mean", "waiting_mean", "requests", "prompt_sum", "answers", "output_sum",
 		"itl_sum", "itl_count", "ttft_sum", "ttft_count", "prefix_hits", "prefix_queries",
 		"", "prompt_buckets", "output_buckets",
@@ -113,6 +115,16 @@ type metric struct {
 	// late: it appears with its first event. Where replicas of a workload report it,
 	// others that do not have had none.
 	late bool
+}
+
+// completes tells whether the metric is of what replicas complete.
+func (m *metric) completes() bool { return m.quantity == completions || m.quantity == generation }
+
+// of is another quantity of the same metric.
+func (m *metric) of(q quantity) *metric {
+	other := *m
+	other.quantity = q
+	return &other
 }
 
 // matcher is a label and the values that it may have.

@@ -157,6 +157,12 @@ func (h *history) replica(e *engine, names []string, now time.Time, window time.
 			if v, ok := h.quantity(q, window); ok {
 				r.add(q, v)
 			}
+			if !list[i].completes() {
+				continue
+			}
+			if v, ok := h.rate(leastElapsed, valueOf(q)); ok {
+				r.add(lately, v)
+			}
 		}
 	}
 	for _, name := range names {
@@ -169,17 +175,19 @@ func (h *history) replica(e *engine, names []string, now time.Time, window time.
 
 // quantity is the value of a gauge, its mean over the window, or the rate of a counter.
 func (h *history) quantity(q quantity, window time.Duration) (float64, bool) {
-	of := func(q quantity) func(*snapshot) (float64, bool) {
-		return func(s *snapshot) (float64, bool) { return s.values[q], s.has[q] }
-	}
 	switch q {
 	case running, waiting:
-		return of(q)(h.last())
+		return valueOf(q)(h.last())
 	case runningMean, waitingMean:
-		return h.mean(window, of(q))
+		return h.mean(window, valueOf(q))
 	default:
-		return h.rate(window, of(q))
+		return h.rate(window, valueOf(q))
 	}
+}
+
+// valueOf reads a quantity.
+func valueOf(q quantity) func(*snapshot) (float64, bool) {
+	return func(s *snapshot) (float64, bool) { return s.values[q], s.has[q] }
 }
 
 // mean is that of a gauge over the window.

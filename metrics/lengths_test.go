@@ -126,7 +126,7 @@ func TestLengthsHoldUntilTheNextWindow(t *testing.T) {
 	}
 	assert.Equal(t, 1, work)
 	assert.Equal(t, planner.Observation{
-		Workload: "ns/w", Window: time.Minute, CompletionRate: of(2), Running: of(4), Waiting: of(0), InputTokens: of(100), OutputTokens: of(50),
+		Workload: "ns/w", Window: time.Minute, CompletionRate: of(2), Running: of(4), Waiting: of(0), Age: 3 * time.Second, InputTokens: of(100), OutputTokens: of(50),
 	}, got[0])
 }
 

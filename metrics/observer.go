@@ -232,15 +232,17 @@ func (c *cycle) observeEngine(o *planner.Observation, i int) {
 		case arrivals:
 			o.ArrivalRate = measured
 		case completions:
-			o.CompletionRate = measured
+			o.CompletionRate, o.RecentCompletionRate = measured, s.measure(m.of(lately))
 		case generation:
 			o.CompletionRate = requestsOf(measured, w.Shape.OutputTokens)
+			o.RecentCompletionRate = requestsOf(s.measure(m.of(lately)), w.Shape.OutputTokens)
 		case running:
 			o.Running = measured
 		case waiting:
 			o.Waiting = measured
 		}
 	}
+	o.Age = s.age()
 	t := c.asking
 	if c.series[i].Scrape != nil {
 		t = c.scraping

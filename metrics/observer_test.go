@@ -65,6 +65,25 @@ func TestObserverFollowsGrowth(t *testing.T) {
 	until(t, c, fleetOf("growth", 1), func(o *planner.Observation) bool { return about(o.CompletionRate, 20) && o.Waiting.Value == 0 })
 }
 
+// Replicas complete 40 requests/s more with every second: the mean over the window is that of
+// half a window ago, that since the last cycle later.
+func TestCompletionsSinceTheLastCycle(t *testing.T) {
+	t.Parallel()
+	p := prometheus(t)
+	p.start("faster", 0, func(seconds float64) string { return vllmAt(20*seconds, 8, 3)(seconds) })
+	fleet := fleetOf("faster", 1)
+	fleet.Control.Cycle = time.Second
+	behind := 40 * (window - time.Second - scrapeInterval).Seconds() / 2
+	until(t, p.config(Series{Engine: VLLM}), fleet, func(o *planner.Observation) bool {
+		return fresh(o.CompletionRate) && fresh(o.RecentCompletionRate) && o.CompletionRate.Value > 100 &&
+			about(planner.Measurement{State: planner.Fresh, Value: o.RecentCompletionRate.Value - o.CompletionRate.Value}, behind)
+	})
+	fleet.Control.Cycle = window
+	until(t, p.config(Series{Engine: VLLM}), fleet, func(o *planner.Observation) bool {
+		return fresh(o.CompletionRate) && o.RecentCompletionRate.State == planner.Missing
+	})
+}
+
 func TestObserverNeverTakesMissingForZero(t *testing.T) {
 	t.Parallel()
 	p := prometheus(t)
@@ -459,8 +478,10 @@ func TestEveryEngine(t *testing.T) {
 			namespace := "engine-" + string(test.engine)
 			p.start(namespace, 0, func(seconds float64) string { return test.text(10 * seconds) })
 			fleet := fleetOf(namespace, 1)
-			fleet.Workloads[0].Shape.OutputTokens = 50
-			got := until(t, p.config(Series{Engine: test.engine}), fleet, func(o *planner.Observation) bool { return about(o.CompletionRate, 10) })
+			fleet.Workloads[0].Shape.OutputTokens, fleet.Control.Cycle = 50, time.Second
+			got := until(t, p.config(Series{Engine: test.engine}), fleet, func(o *planner.Observation) bool {
+				return about(o.CompletionRate, 10) && about(o.RecentCompletionRate, 10)
+			})
 			for _, m := range []struct{ want, got planner.Measurement }{
 				{test.want.ArrivalRate, got[0].ArrivalRate},
 				{test.want.CompletionRate, got[0].CompletionRate},

@@ -35,7 +35,7 @@ const podsPerNamespace = 3
 
 // namespaces are of one test each, so that they can share a Prometheus.
 var namespaces = []string{
-	"arrivals", "growth", "typo", "silenttypo", "down", "partial", "reset", "invalid", "versions", "ambiguous", "other",
+	"arrivals", "growth", "faster", "typo", "silenttypo", "down", "partial", "reset", "invalid", "versions", "ambiguous", "other",
 	"gateway", "sleeping", "routed", "lengths", "latelengths", "usage", "agree", "beside", "policy", "variants", "pd", "late", "twice", "fleet",
 	"engine-vllm", "engine-sglang", "engine-tgi", "engine-llamacpp", "engine-tensorrt-llm", "engine-trtllm-serve",
 }

@@ -81,3 +81,10 @@ func TestQueryLooksAtTheConfiguredSeries(t *testing.T) {
 		` or rate(inference_model_request_error_total{az="1",cluster="a\"b",error_code=~"ServiceUnavailable|ResourceExhausted|InferencePoolResourceExhausted"}[1m])), "poolwright_quantity", "rejections", "", "")))`,
 		g.demandQuery())
 }
+
+func TestCompletionsOfLateAreAskedForWhereTheWindowIsLonger(t *testing.T) {
+	g := group{engine: vllm(), by: []string{"pod"}, window: time.Minute, recent: 30 * time.Second}
+	assert.Contains(t, g.demandQuery(), `label_replace(sum by (pod) (rate(vllm:request_success_total{}[30s])), "poolwright_quantity", "lately", "", "")`)
+	g.recent = time.Minute
+	assert.NotContains(t, g.demandQuery(), "lately")
+}

@@ -33,6 +33,9 @@ func (g *group) demandQuery() string {
 	for i := range g.engine.demand {
 		m := &g.engine.demand[i]
 		parts = append(parts, g.mark(m.quantity, g.sum(m)))
+		if m.completes() && g.recent < g.window {
+			parts = append(parts, g.mark(lately, g.sum(m.of(lately))))
+		}
 	}
 	return union(append(parts, g.namedParts()...))
 }
@@ -108,6 +111,8 @@ func (g *group) sum(m *metric) string {
 			each[i] = selected
 		case runningMean, waitingMean:
 			each[i] = fmt.Sprintf("avg_over_time(%s[%s])", selected, duration(g.window))
+		case lately:
+			each[i] = fmt.Sprintf("rate(%s[%s])", selected, duration(g.recent))
 		default:
 			each[i] = fmt.Sprintf("rate(%s[%s])", selected, duration(g.window))
 		}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/planner"
@@ -128,7 +129,7 @@ type scope struct {
 // prefills and another decodes would count twice; the one that ends it counts.
 func (s *scope) counts(q quantity, r *replica) bool {
 	switch q {
-	case arrivals, completions, generation, requests, promptSum, answers, outputSum:
+	case arrivals, completions, generation, lately, requests, promptSum, answers, outputSum:
 		return s.gateway || r.variant < 0 || s.workload.Variants[r.variant].Role != optimizer.Prefill
 	}
 	return true
@@ -200,6 +201,20 @@ func (s *scope) measure(m *metric) planner.Measurement {
 		return planner.Measurement{State: planner.Fresh, Value: sum}
 	}
 	return planner.Measurement{State: planner.Incomplete, Value: sum}
+}
+
+// age is the mean of the replicas that were scraped lately.
+func (s *scope) age() time.Duration {
+	if s.reported == nil {
+		return 0
+	}
+	sum, n := 0.0, 0
+	for _, r := range s.reported.replicas {
+		if r.isFresh(s.staleAfter) {
+			sum, n = sum+r.values[age], n+1
+		}
+	}
+	return time.Duration(sum / float64(max(1, n)) * float64(time.Second))
 }
 
 // largest is more than any engine can count, and so little that sums stay finite.

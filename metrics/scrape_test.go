@@ -139,7 +139,9 @@ func TestRateIsOverTheWindow(t *testing.T) {
 			k.cycle()
 		}
 		for _, want := range []float64{1 + 9./4, 1 + 18./4, 1 + 27./4, 10, 10} {
-			assert.InDelta(t, want, k.cycle().CompletionRate.Value, 1e-6)
+			o := k.cycle()
+			assert.InDelta(t, want, o.CompletionRate.Value, 1e-6)
+			assert.InDelta(t, 10, o.RecentCompletionRate.Value, 1e-6, "since the last cycle")
 		}
 	})
 }

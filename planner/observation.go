@@ -18,8 +18,12 @@ type Observation struct {
 	// CompletionRate is of requests that ended, in requests/s, in total. Where the arrival
 	// rate is not fresh, arrivals are completions and the growth of Running and Waiting.
 	CompletionRate Measurement
+	// RecentCompletionRate is CompletionRate since about the last cycle, where Window is longer.
+	RecentCompletionRate Measurement
 	// Running and Waiting are requests in batches and in queues, in total.
 	Running, Waiting Measurement
+	// Age is how long ago these were counted, on the mean over replicas.
+	Age time.Duration
 	// InputTokens and OutputTokens are mean lengths of the requests that ended, in tokens, and
 	// InputSCV and OutputSCV their squared coefficients of variation. They count where the
 	// workload declares no lengths. Incomplete are those of the replicas that report.

@@ -34,7 +34,8 @@ type Config struct {
 	// Window is the length of the windows that Run reports, from a second on; 0 = a minute.
 	Window time.Duration
 	// RateWindow is the time over which the rates of arrivals and completions are measured,
-	// up to an hour; 0 = since the last observation, as where counters are read at every cycle.
+	// up to an hour, and beside them the rate of completions since the last observation; 0 =
+	// both since then, as where counters are read at every cycle.
 	RateWindow time.Duration
 	// OnRequest, where not nil, gets every request when it has ended.
 	OnRequest func(Record)

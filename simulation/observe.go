@@ -26,20 +26,21 @@ type counters struct {
 	arrived, completed int
 }
 
-// read returns the counters of now and those of a window ago: of the last reading since when
-// a window has gone by, or else of the first one.
-func (d *demand) read(now, window float64) (from, to counters) {
+// read returns the counters of now, those of the last reading, and those of a window ago: of the
+// last reading since when a window has gone by, or else of the first one.
+func (d *demand) read(now, window float64) (from, last, to counters) {
 	d.at = now
 	if d.readings == nil {
 		d.readings = []counters{{}}
 	}
+	last = d.readings[len(d.readings)-1]
 	passed := 0
 	for passed+1 < len(d.readings) && now-d.readings[passed+1].at >= window {
 		passed++
 	}
 	d.readings = append(d.readings[:0], d.readings[passed:]...)
 	d.readings = append(d.readings, d.counters)
-	return d.readings[0], d.counters
+	return d.readings[0], last, d.counters
 }
 
 func (d *demand) complete(q *request) {
@@ -132,12 +133,15 @@ func (c *Cluster) observe(w *workload, turn bool) planner.Observation {
 	}
 	o := d.last
 	o.Workload = w.config.QualifiedName()
-	from, to := d.read(c.now, c.config.RateWindow.Seconds())
+	from, last, to := d.read(c.now, c.config.RateWindow.Seconds())
 	if elapsed := to.at - from.at; elapsed > 0 {
 		o.ArrivalRate = fresh(float64(to.arrived-from.arrived) / elapsed)
 		o.CompletionRate = fresh(float64(to.completed-from.completed) / elapsed)
 	}
 	if c.config.RateWindow > 0 {
+		if elapsed := to.at - last.at; elapsed > 0 {
+			o.RecentCompletionRate = fresh(float64(to.completed-last.completed) / elapsed)
+		}
 		o.Window = time.Duration((to.at - from.at) * float64(time.Second))
 	}
 	running, waiting := 0, w.entry.held.count+w.decode.held.count

@@ -152,13 +152,15 @@ func TestRatesAreOverAWindow(t *testing.T) {
 			}
 		},
 	})
-	var rates []float64
+	var rates, recent []float64
 	var windows []time.Duration
 	run(t, c, scaler{10 * time.Second, func(time.Time) {
 		all, err := c.Observe(t.Context(), planner.Fleet{})
 		require.NoError(t, err)
 		rates, windows = append(rates, all[0].ArrivalRate.Value), append(windows, all[0].Window)
+		recent = append(recent, all[0].RecentCompletionRate.Value)
 	}}, 100)
 	assert.InDeltaSlice(t, []float64{0, 0, 0, 0.5, 1, 1.5, 2, 1.5, 1}, rates[:9], 1e-9)
 	assert.Equal(t, []time.Duration{10e9, 20e9, 30e9, 40e9, 40e9}, windows[:5])
+	assert.InDeltaSlice(t, []float64{0, 0, 0, 2, 2, 2, 2, 0, 0}, recent[:9], 0.11)
 }
