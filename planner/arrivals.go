@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -11,22 +12,15 @@ import (
 // arrivals finds the rate of arrivals in what was measured, the best first.
 //
 // Rates are means over a window, and so must be the growth of what is inside that makes
-// arrivals of completions. A load that has just risen shows a window late in both. But
-// where requests wait, replicas complete what they can, now as in the window: what they
-// complete, and the growth since the last cycle, arrives at least.
-func (s *seen) arrivals(o *Observation, last *WorkloadMemory, now time.Time) {
+// arrivals of completions.
+func (s *seen) arrivals(o *Observation, last *WorkloadMemory) {
 	arrivals, completions := o.ArrivalRate.checked(), o.CompletionRate.checked()
-	growth, counted := s.growth(last, now, o.Window)
-	if rising, _ := s.growth(last, now, 0); s.waiting > 0 && rising > growth {
-		growth = rising
-	}
+	growth, counted := s.growth(last, o.Window)
 	reconstructed := completions.Value + growth
-	ok := completions.State == Fresh && counted && reconstructed >= 0
-	late := ok && s.waiting > 0 && o.Window > 0 && reconstructed > arrivals.Value
 	switch {
-	case arrivals.State == Fresh && !late:
+	case arrivals.State == Fresh:
 		s.known, s.complete, s.rate, s.reason = true, true, queueing.Rate(arrivals.Value), "observed"
-	case ok:
+	case completions.State == Fresh && counted && reconstructed >= 0:
 		s.known, s.complete, s.rate = true, true, queueing.Rate(reconstructed)
 		s.reason = fmt.Sprintf("%.4g/s completed, and %+.4g/s inside", completions.Value, growth)
 	case arrivals.State == Incomplete:
@@ -40,12 +34,48 @@ func (s *seen) arrivals(o *Observation, last *WorkloadMemory, now time.Time) {
 	}
 }
 
+// chance is the number of standard deviations up to which a count of arrivals is taken for
+// what its rate makes by chance.
+const chance = 2
+
+// risen raises the rate to that since the last cycle, where requests wait and more have arrived
+// than the rate lets expect: a load that has just risen shows a window late in a mean over it.
+//
+// What was completed and is more inside has arrived, at least: of what was lost nobody knows, and
+// the time is the longer one of that between the cycles and that between their counts.
+// Completions that are only known over the window are no more than those of now, as replicas
+// whose requests wait complete what they can. Arrivals are taken for those of a Poisson process.
+func (s *seen) risen(o *Observation, last *WorkloadMemory) {
+	if !s.known || !s.counted || s.waiting == 0 || o.Window == 0 || len(last.Inside) == 0 {
+		return
+	}
+	completed := o.RecentCompletionRate.checked()
+	if !completed.usable() {
+		completed = o.CompletionRate.checked()
+	}
+	from := &last.Inside[len(last.Inside)-1]
+	elapsed := s.inside.At.Sub(from.At) + max(0, from.Age-s.inside.Age)
+	if !completed.usable() || elapsed <= 0 || elapsed > max(longestGrowth, 2*o.Window) {
+		return
+	}
+	growth := s.inside.inside() - from.inside()
+	arrived := completed.Value*elapsed.Seconds() + growth
+	if arrived-float64(s.rate)*elapsed.Seconds() > chance*math.Sqrt(max(0, arrived)) {
+		s.rate = queueing.Rate(arrived / elapsed.Seconds())
+		s.reason = fmt.Sprintf("%.4g/s completed, and %+.4g/s inside, since the last cycle", completed.Value, growth/elapsed.Seconds())
+	}
+}
+
 // Count is the number of requests inside at a time.
 type Count struct {
 	At time.Time
+	// Age is how long before that they were counted, on the mean over replicas.
+	Age time.Duration
 	// Running and Waiting are requests in batches and in queues.
 	Running, Waiting float64
 }
+
+func (c *Count) inside() float64 { return c.Running + c.Waiting }
 
 // longestGrowth is the longest time over which numbers of requests are compared, unless
 // rates are over a longer one.
@@ -59,7 +89,7 @@ const longestGrowth = 5 * time.Minute
 // what leaves with a replica is reported by none. That what runs is less is not taken for
 // less demand, therefore: running grows since it was least. Where nothing was lost,
 // demand that falls is seen as late as its requests end.
-func (s *seen) growth(last *WorkloadMemory, now time.Time, window time.Duration) (float64, bool) {
+func (s *seen) growth(last *WorkloadMemory, window time.Duration) (float64, bool) {
 	if !s.counted {
 		return 0, false
 	}
@@ -67,7 +97,7 @@ func (s *seen) growth(last *WorkloadMemory, now time.Time, window time.Duration)
 	least, running := s.inside.Running, s.inside.Running
 	elapsed := time.Duration(-1)
 	for _, c := range slices.Backward(last.Inside) {
-		since := now.Sub(c.At)
+		since := s.inside.At.Sub(c.At)
 		running = min(running, c.Running)
 		if elapsed < 0 || (since-window).Abs() < (elapsed-window).Abs() {
 			from, elapsed, least = c, since, running

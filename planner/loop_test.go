@@ -109,20 +109,6 @@ func TestGrowthIsOverTheWindowOfCompletions(t *testing.T) {
 	assert.Zero(t, waiting)
 }
 
-// A step is seen as soon as requests wait, however long the window is that rates are over.
-func TestStepIsSeenInTheFirstCycleWithAQueue(t *testing.T) {
-	for _, arrivals := range []planner.Measurement{{}, rate(10 + 30*15/60.)} {
-		l := newLoop(t, twoPools(0, declared("chat-a100", 1, 4)))
-		for range 5 {
-			l.cycle(chat(planner.Observation{Window: time.Minute, CompletionRate: rate(10), Running: rate(40), Waiting: rate(0)}))
-		}
-		d := l.cycle(chat(planner.Observation{
-			Window: time.Minute, ArrivalRate: arrivals, CompletionRate: rate(10), Running: rate(60), Waiting: rate(15*30 - 20),
-		}))
-		assert.InDelta(t, 40, float64(d.Plans[0].Expected.Observed), 1e-9)
-	}
-}
-
 // What only some replicas report adds, and never takes away.
 func TestIncompleteNeverTakesAway(t *testing.T) {
 	l := newLoop(t, twoPools(0, declared("chat-a100", 1, 4)))

@@ -97,9 +97,10 @@ func (c *cycle) observeWorkload(i int) seen {
 	if waiting.usable() {
 		s.waiting = waiting.Value
 	}
-	s.inside = Count{At: c.snapshot.Now.UTC().Round(0), Running: running.Value, Waiting: waiting.Value}
+	s.inside = Count{At: c.snapshot.Now.UTC().Round(0), Age: o.Age, Running: running.Value, Waiting: waiting.Value}
 	s.counted = running.State == Fresh && waiting.State == Fresh
-	s.arrivals(o, c.next[i], c.snapshot.Now)
+	s.arrivals(o, c.next[i])
+	s.risen(o, c.next[i])
 	s.window = o.Window
 	return s
 }
