@@ -84,7 +84,7 @@ func (l *load) close() error {
 }
 
 // phase watches the process while there are calls.
-func (l *load) phase(ctx context.Context, p *program, call func() tally, rate float64, interval time.Duration) (phase, error) {
+func (l *load) phase(ctx context.Context, p *program, call func() []window, rate float64, interval time.Duration) (phase, error) {
 	began, used, stolen := time.Now(), machine.ProcessorTime(), machine.StolenTime()
 	before, err := p.sample(ctx)
 	if err != nil {
@@ -93,7 +93,7 @@ func (l *load) phase(ctx context.Context, p *program, call func() tally, rate fl
 	watched := make(chan []sample, 1)
 	watching, enough := context.WithCancel(ctx)
 	go func() { watched <- p.watch(watching) }()
-	calls := call()
+	windows := call()
 	enough()
 	samples := <-watched
 	after, err := p.sample(ctx)
@@ -102,7 +102,7 @@ func (l *load) phase(ctx context.Context, p *program, call func() tally, rate fl
 	}
 	seconds := time.Since(began).Seconds()
 	return phase{
-		rate: rate, seconds: seconds, calls: calls, samples: samples,
+		rate: rate, seconds: seconds, calls: together(windows), windows: windows, samples: samples,
 		clients: (machine.ProcessorTime() - used).Seconds() / seconds,
 		server:  (after.processor - before.processor) / seconds,
 		stolen:  (machine.StolenTime() - stolen).Seconds() / seconds,
@@ -116,7 +116,7 @@ const atOnce = 16
 
 // flood makes as many calls at once as are too many, however fast the machine is. Who is
 // refused asks again when it was told to.
-func (l *load) flood(ctx context.Context, length time.Duration) tally {
+func (l *load) flood(ctx context.Context, length time.Duration) []window {
 	var mu sync.Mutex
 	var all tally
 	var group sync.WaitGroup
@@ -136,7 +136,7 @@ func (l *load) flood(ctx context.Context, length time.Duration) tally {
 		})
 	}
 	group.Wait()
-	return all
+	return []window{{tally: all}}
 }
 
 // once makes a call.
@@ -149,12 +149,12 @@ func (l *load) once(ctx context.Context, client poolwrightv1.OptimizerServiceCli
 
 // call makes calls at random times, as independent clients do, and waits for their answers.
 // How long one takes counts from the time at which it should have been sent.
-func (l *load) call(ctx context.Context, rate float64, length time.Duration) tally {
+func (l *load) call(ctx context.Context, rate float64, length time.Duration) []window {
 	var mu sync.Mutex
-	var all tally
+	var all []window
 	var group sync.WaitGroup
 	open := make(chan struct{}, mostOpen)
-	began := time.Now()
+	began, stolen := time.Now(), machine.StolenTime()
 	for i, at := 0, 0.; ; i++ {
 		at += l.random.ExpFloat64() / rate
 		due := began.Add(time.Duration(at * float64(time.Second)))
@@ -162,25 +162,57 @@ func (l *load) call(ctx context.Context, rate float64, length time.Duration) tal
 			break
 		}
 		time.Sleep(time.Until(due))
+		mu.Lock()
+		for now := int(at / windowLength.Seconds()); len(all) <= now; {
+			before := stolen
+			stolen = machine.StolenTime()
+			if len(all) > 0 {
+				all[len(all)-1].stolen = (stolen - before).Seconds() / windowLength.Seconds()
+			}
+			all = append(all, window{})
+		}
+		now := len(all) - 1
+		mu.Unlock()
+		add := func(err error, took time.Duration) {
+			mu.Lock()
+			defer mu.Unlock()
+			all[now].add(err, took)
+		}
 		select {
 		case open <- struct{}{}:
 		default:
-			mu.Lock()
-			all.add(errTooMany, 0)
-			mu.Unlock()
+			add(errTooMany, 0)
 			continue
 		}
 		client := poolwrightv1.NewOptimizerServiceClient(l.connections[i%len(l.connections)])
 		group.Go(func() {
 			defer func() { <-open }()
 			err := l.once(ctx, client, i)
-			took := time.Since(due)
-			mu.Lock()
-			defer mu.Unlock()
-			all.add(err, took)
+			add(err, time.Since(due))
 		})
 	}
+	if len(all) > 0 {
+		all[len(all)-1].stolen = (machine.StolenTime() - stolen).Seconds() / windowLength.Seconds()
+	}
 	group.Wait()
+	return all
+}
+
+// windowLength is the time in which the host either takes processors or leaves them, mostly.
+const windowLength = 10 * time.Second
+
+// window is a part of a phase: the calls that should have been sent in it, and the processors
+// that the host gave to others meanwhile.
+type window struct {
+	tally
+	stolen float64
+}
+
+// together are the calls of all windows.
+func together(windows []window) (all tally) {
+	for i := range windows {
+		all.join(&windows[i].tally)
+	}
 	return all
 }
 
@@ -216,6 +248,21 @@ func (t *tally) add(err error, took time.Duration) {
 			t.failure = err
 		}
 		t.failed++
+	}
+}
+
+// join adds the calls of another tally.
+func (t *tally) join(u *tally) {
+	if t.failed == 0 {
+		t.failure = u.failure
+	}
+	t.calls, t.answered, t.shed, t.failed = t.calls+u.calls, t.answered+u.answered, t.shed+u.shed, t.failed+u.failed
+	t.longest = max(t.longest, u.longest)
+	for len(t.counts) < len(u.counts) {
+		t.counts = append(t.counts, 0)
+	}
+	for bucket, n := range u.counts {
+		t.counts[bucket] += n
 	}
 }
 

@@ -102,6 +102,7 @@ type soaked struct {
 type phase struct {
 	rate, seconds float64
 	calls         tally
+	windows       []window
 	// clients and server are processors that they used, stolen those that the host gave to others
 	// meanwhile.
 	clients, server, stolen float64
@@ -144,10 +145,10 @@ func soak(ctx context.Context, o *options, out io.Writer) (*soaked, error) {
 		if _, err := fmt.Fprintf(out, "%s, for %s\n", step.name, step.length); err != nil {
 			return nil, err
 		}
-		call := func() tally { return l.call(ctx, step.rate, step.length) }
+		call := func() []window { return l.call(ctx, step.rate, step.length) }
 		if o.quick && step.name == overloading {
 			step.rate = math.NaN()
-			call = func() tally { return l.flood(ctx, step.length) }
+			call = func() []window { return l.flood(ctx, step.length) }
 		}
 		if *step.into, err = l.phase(ctx, p, call, step.rate, o.interval); err != nil {
 			return nil, fmt.Errorf("%s: %w", step.name, err)

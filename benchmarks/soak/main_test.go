@@ -52,6 +52,22 @@ func TestGrowth(t *testing.T) {
 	assert.InDelta(t, 50, least(all, heap), 0)
 }
 
+func TestTogether(t *testing.T) {
+	failure := errors.New("lost")
+	var windows [2]window
+	for i := range 100 {
+		windows[0].add(nil, time.Duration(i+1)*time.Millisecond)
+	}
+	windows[1].add(nil, time.Second)
+	windows[1].add(failure, time.Hour)
+	all := together(windows[:])
+	assert.Equal(t, []int{102, 101, 0, 1}, []int{all.calls, all.answered, all.shed, all.failed})
+	assert.Equal(t, failure, all.failure)
+	assert.Equal(t, time.Second, all.longest)
+	assert.InEpsilon(t, 0.051, all.quantile(0.5), 0.02)
+	assert.InEpsilon(t, 1, all.quantile(1), 0.02)
+}
+
 func TestOptions(t *testing.T) {
 	o, err := parse([]string{"-quick"}, io.Discard)
 	require.NoError(t, err)

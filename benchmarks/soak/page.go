@@ -87,7 +87,7 @@ func most(all []sample, of func(sample) float64) float64 {
 	return value
 }
 
-// least of the heap is about what is in use: just after garbage was collected.
+// least of what was in use leaves out what was so by calls under way.
 func least(all []sample, of func(sample) float64) float64 {
 	value := of(all[0])
 	for _, s := range all {
@@ -116,6 +116,24 @@ func (s *soaked) page(o *options, began time.Time) string {
 			fmt.Sprintf("%.1f", most(p.samples, resident)/1e6), fmt.Sprintf("%.1f", least(p.samples, heap)/1e6),
 			fmt.Sprint(most(p.samples, goroutines)), fmt.Sprintf("%.2f", p.late))
 	}
+	host := table.Table{
+		Title:   fmt.Sprintf("At the rate, in windows of %s, by what the host took of the processors", windowLength),
+		Columns: table.Columns("processors, stolen", "windows", "calls", "refused", "p50, ms", "p90, ms", "p99, ms", "p99.9, ms"),
+	}
+	from := 0.
+	for _, to := range []float64{0.02, 0.05, 0.1, 0.2, 0.5, math.Inf(1)} {
+		var windows []window
+		for _, w := range s.steady.windows {
+			if w.stolen >= from && w.stolen < to {
+				windows = append(windows, w)
+			}
+		}
+		if c := together(windows); len(windows) > 0 {
+			host.Add(between(from, to), fmt.Sprint(len(windows)), fmt.Sprint(c.calls), fmt.Sprint(c.shed),
+				milliseconds(c.quantile(0.5)), milliseconds(c.quantile(0.9)), milliseconds(c.quantile(0.99)), milliseconds(c.quantile(0.999)))
+		}
+		from = to
+	}
 	multiple := fmt.Sprintf("%g times as many", o.factor)
 	if o.quick {
 		multiple = fmt.Sprintf("%d at a time", atOnce*o.clients)
@@ -138,7 +156,9 @@ what its host gives to others of it meanwhile is called stolen.
 %s
 
 %s
-`, o.interval, o.rate, o.workloads, o.clients, multiple, rest, judged.Markdown(), calls.Markdown(), process.Markdown())
+
+%s
+`, o.interval, o.rate, o.workloads, o.clients, multiple, rest, judged.Markdown(), calls.Markdown(), host.Markdown(), process.Markdown())
 	for _, p := range s.phases() {
 		if p.calls.failed > 0 {
 			_, _ = fmt.Fprintf(&b, "\nThe first call that failed %s: %v\n", p.name, p.calls.failure)
@@ -147,6 +167,14 @@ what its host gives to others of it meanwhile is called stolen.
 	_, _ = fmt.Fprintf(&b, "\nMeasured on %s, %s.\nProgram: %s.\n",
 		began.UTC().Format(time.DateOnly), machine.Describe(), strings.ReplaceAll(s.version, "\n", ", "))
 	return b.String()
+}
+
+// between names a range.
+func between(from, to float64) string {
+	if math.IsInf(to, 1) {
+		return fmt.Sprintf("%g and more", from)
+	}
+	return fmt.Sprintf("%g to %g", from, to)
 }
 
 func milliseconds(seconds float64) string { return fmt.Sprintf("%.3g", 1e3*seconds) }

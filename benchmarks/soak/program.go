@@ -173,7 +173,7 @@ func (p *program) sample(ctx context.Context) (sample, error) {
 	var s sample
 	wanted := map[string]*float64{
 		"go_goroutines": &s.goroutines, "process_resident_memory_bytes": &s.resident,
-		"go_memstats_heap_alloc_bytes": &s.heap, "process_cpu_seconds_total": &s.processor,
+		"go_gc_heap_live_bytes": &s.heap, "process_cpu_seconds_total": &s.processor,
 	}
 	found := 0
 	for lines := bufio.NewScanner(response.Body); lines.Scan(); {

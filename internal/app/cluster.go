@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"reflect"
-	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -36,12 +35,6 @@ import (
 	"github.com/poolwright/poolwright/sources/overlay"
 	"github.com/poolwright/poolwright/sources/plain"
 )
-
-// garbage is how much of it may pile up before it is collected, in percent of what is in use,
-// unless GOGC says otherwise. A cycle over thousands of workloads leaves more of it behind
-// than all that is kept, and time is plenty between cycles: half of Go's default takes a
-// fifth less memory and no longer.
-const garbage = 50
 
 // clusterLoop runs the controller over a cluster while this process leads, and logs what
 // it does. One that does not lead watches the cluster, so that it can take over at once.
@@ -76,9 +69,6 @@ func newClusterLoop(c ServeConfig, p *planner.Planner, people view, with instrum
 	settings, err := newSettings(c.Cluster)
 	if err != nil {
 		return nil, err
-	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
 	}
 	declared := settings.config.Cluster
 	rest, namespace, err := kube.Load(declared.Kube)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"regexp"
 	"runtime"
 	"time"
 
@@ -56,6 +57,7 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 	if err := heedMemory(); err != nil {
 		return err
 	}
+	defer paceGarbage().end()
 	reach, err := newReach(c.Server, log)
 	if err != nil {
 		return err
@@ -68,7 +70,8 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 		return err
 	}
 	defer endTraces()
-	with.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	live := collectors.GoRuntimeMetricsRule{Matcher: regexp.MustCompile(`^/gc/heap/live:bytes$`)}
+	with.registry.MustRegister(collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(live)), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	people := view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}}
 	var l loop
 	if c.Cluster != "" {
