@@ -122,13 +122,14 @@ test-builds: ## check that both builds work and do not depend on where they are 
 	tools/builds.sh "$(VERSION)"
 
 .PHONY: test-unit
-test-unit: setup-prometheus ## run the tests of both builds, with the race detector where cgo is used, and of the benchmarks
+test-unit: setup-prometheus ## run the tests of both builds and of the benchmarks, and look for races
 	CGO_ENABLED=0 go test ./...
 	@if $(HAVE_CLP); then \
-	  set -x; $(RACE) go test -race -tags clp ./...; \
+	  set -x; $(RACE) go test -race -short -tags clp $$(tools/racing.sh -tags clp); \
+	  CGO_ENABLED=1 go test -tags clp ./optimizer/...; \
 	else \
 	  echo 'Clp is not installed: testing the pure Go build only'; \
-	  set -x; $(RACE) go test -race ./...; \
+	  set -x; $(RACE) go test -race -short $$(tools/racing.sh); \
 	fi
 	CGO_ENABLED=0 go -C benchmarks test -p 1 ./...
 	tools/keda.sh test .

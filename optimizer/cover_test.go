@@ -5,13 +5,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/poolwright/poolwright/internal/short"
 )
 
 // Needed finds what adding replicas one by one finds.
 func TestNeededIsTheLeastThatServes(t *testing.T) {
 	const most = 60
-	served, short := 0, 0
-	for seed := range uint64(4000) {
+	served, lacking := 0, 0
+	for seed := range short.Of(uint64(4000)) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		p := randomScaled(r)
 		for i := range p.Workloads {
@@ -39,9 +41,9 @@ func TestNeededIsTheLeastThatServes(t *testing.T) {
 				require.Equal(t, least, n, "seed %d, workload %d, variant %d, counts %v", seed, i, j, counts)
 				served++
 			} else {
-				short++
+				lacking++
 			}
 		}
 	}
-	require.Greater(t, min(served, short), 200)
+	require.Greater(t, min(served, lacking), short.Of(200))
 }

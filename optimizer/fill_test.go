@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/poolwright/poolwright/internal/short"
 )
 
 // A workload of less than the gap is served where that takes nothing from another one.
@@ -39,7 +41,7 @@ func TestNoServableDemandRemains(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(300) {
+			for seed := range short.Of(uint64(300)) {
 				r := rand.New(rand.NewPCG(seed, 30))
 				p := randomSmall(r)
 				if seed%3 == 0 {
@@ -111,7 +113,7 @@ func TestStoppedBoundsHold(t *testing.T) {
 		p := randomFleet(7, kind, 40, 4)
 		best := solve(t, p, Options{RelativeGap: 1e-3})
 		last := 0.0
-		for calls := range 400 {
+		for calls := range short.Of(400) {
 			left := calls
 			s := solve(t, p, Options{RelativeGap: 1e-3, Stop: func() bool { left--; return left < 0 }})
 			if len(s.Levels) == 0 && len(best.Levels) == 0 && s.Bound > best.Objective*(1+1e-9) {

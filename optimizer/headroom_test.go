@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/poolwright/poolwright/internal/short"
 )
 
 // Headroom and Evaluate agree about what fits: what Headroom allows breaks nothing,
 // and one replica more does.
 func TestHeadroomIsExact(t *testing.T) {
-	for seed := range uint64(3000) {
+	for seed := range short.Of(uint64(3000)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		p := randomSmall(r)
 		h := NewHeadroom(p)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/poolwright/poolwright/internal/short"
 	"github.com/poolwright/poolwright/optimizer/lp"
 )
 
@@ -284,7 +285,7 @@ var times = testflag.Int("times", 1, "compare so many times as many random probl
 func TestSolveEqualsBruteForce(t *testing.T) {
 	for _, engine := range engines() {
 		t.Run(engine.Name(), func(t *testing.T) {
-			compareWithBruteForce(t, 1000**times, Options{LP: engine})
+			compareWithBruteForce(t, short.Of(1000**times), Options{LP: engine})
 		})
 	}
 }
@@ -303,14 +304,14 @@ func TestEveryPathEqualsBruteForce(t *testing.T) {
 		{"few", limits{columns: 20, steps: 3, programs: 2}},
 	} {
 		t.Run(path.name, func(t *testing.T) {
-			compareWithBruteForce(t, 150**times, Options{limits: &path.limits})
+			compareWithBruteForce(t, short.Of(150**times), Options{limits: &path.limits})
 		})
 	}
 }
 
 // Shapes and phases together, in every workload that may have them.
 func TestRoutedWorkloadsEqualBruteForce(t *testing.T) {
-	compare(t, 102_000, 200**times, Options{}, func(r *rand.Rand) *Problem {
+	compare(t, 102_000, short.Of(200**times), Options{}, func(r *rand.Rand) *Problem {
 		p := randomScaled(r)
 		for i := range p.Workloads {
 			routeAll(r, &p.Workloads[i])

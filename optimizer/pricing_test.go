@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/poolwright/poolwright/internal/short"
 )
 
 // moneyProgram is the last stage of a problem in which nothing is settled: demand
@@ -182,7 +184,7 @@ func TestEnumerationHasNoDuplicates(t *testing.T) {
 // The Lagrangian at any prices is a lower bound, and its maximum is what the bundle
 // reports.
 func TestLagrangianBoundsTheOptimum(t *testing.T) {
-	for seed, solved := uint64(0), 0; solved < 300; seed++ {
+	for seed, solved := uint64(0), 0; solved < short.Of(300); seed++ {
 		r := rand.New(rand.NewPCG(seed, 9))
 		p := randomSmall(r)
 		want, _, ok := bruteForce(p, 50_000)

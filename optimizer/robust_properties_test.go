@@ -7,11 +7,13 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/poolwright/poolwright/internal/short"
 )
 
 // robustCases calls check with random problems of some size and scenarios.
 func robustCases(t *testing.T, n int, check func(r *rand.Rand, p *Problem, scenarios []Scenario)) {
-	for seed := range uint64(n) {
+	for seed := range short.Of(uint64(n)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		p := randomSmall(r)
 		check(r, p, randomScenarios(r, p))

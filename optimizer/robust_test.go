@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/poolwright/poolwright/internal/short"
 )
 
 // randomScenarios draws up to four scenarios around a problem.
@@ -119,7 +121,7 @@ func TestRobustEqualsBruteForce(t *testing.T) {
 	}
 	for service, name := range map[Service]string{All: "all", Each: "each", Joint: "joint"} {
 		t.Run(name, func(t *testing.T) {
-			for seed, solved := uint64(0), 0; solved < 100**times; seed++ {
+			for seed, solved := uint64(0), 0; solved < short.Of(100**times); seed++ {
 				random := rand.New(rand.NewPCG(seed, 2))
 				p := randomSmall(random)
 				r := &Robustness{Scenarios: randomScenarios(random, p), Service: service, Probability: 0.3 + 0.7*random.Float64()}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/poolwright/poolwright/internal/short"
 )
 
 // study solves the problem and returns a study of its plan, with effort for all that
@@ -228,7 +230,7 @@ func (b *brute) weigh(use []float64, r Relief) float64 {
 
 func TestIncreaseEqualsBruteForce(t *testing.T) {
 	verdicts := map[Verdict]int{}
-	for seed := range uint64(150 * *times) {
+	for seed := range uint64(short.Of(150 * *times)) {
 		random := rand.New(rand.NewPCG(seed, 8))
 		p := randomSmall(random)
 		weights := make([]float64, len(p.Pools))
@@ -262,7 +264,7 @@ func TestIncreaseEqualsBruteForce(t *testing.T) {
 			return
 		}
 	}
-	if verdicts[Enough] < 50 || verdicts[Helps] < 50 || verdicts[Insufficient] < 20 || verdicts[Unknown] > 0 {
+	if verdicts[Enough] < short.Of(50) || verdicts[Helps] < short.Of(50) || verdicts[Insufficient] < short.Of(20) || verdicts[Unknown] > 0 {
 		t.Errorf("verdicts %v", verdicts)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/poolwright/poolwright/internal/scenario"
+	"github.com/poolwright/poolwright/internal/short"
 	"github.com/poolwright/poolwright/planner"
 )
 
@@ -41,7 +42,7 @@ const eventful = 60
 // No pool is exceeded, no floor is broken, and nothing is decided on missing data,
 // whatever happens.
 func TestRulesHoldWhateverHappens(t *testing.T) {
-	for seed := range *seeds {
+	for seed := range short.Of(*seeds) {
 		tell(t, seed, eventful)
 	}
 }
@@ -56,7 +57,7 @@ func FuzzRulesHoldWhateverHappens(f *testing.F) {
 // Under constant demand, the cheapest plan stays what it is from the fifth cycle on. Only a
 // step of the way to it may show one that is as good and nearer: it counts five more.
 func TestConstantDemandSettles(t *testing.T) {
-	for seed := range *seeds {
+	for seed := range short.Of(*seeds) {
 		settles(t, seed, 0, 5)
 	}
 }
@@ -64,7 +65,7 @@ func TestConstantDemandSettles(t *testing.T) {
 // After events, what was demanded before counts for nothing from the second cycle on; but the
 // last of them may have been a pause of two minutes, which are eight cycles.
 func TestConstantDemandSettlesAfterEvents(t *testing.T) {
-	for seed := range *seeds {
+	for seed := range short.Of(*seeds) {
 		settles(t, seed, 20, 8+5)
 	}
 }
