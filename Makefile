@@ -82,6 +82,9 @@ format-fix: $(TOOLS)/.done ## format Go and .proto files
 	git ls-files -co --exclude-standard '*.go' | grep -v '\.pb\.\(gw\.\)\?go$$' | xargs gofumpt -w
 	buf format --write proto
 
+# Packages that are other ones with Clp.
+CLP_PACKAGES = $(addprefix ./,$(sort $(dir $(shell git grep -lE --untracked '^//go:build.*clp' -- '*.go'))))
+
 .PHONY: lint
 lint: $(TOOLS)/.done $(LINT)/.done ## run go vet, golangci-lint and buf lint
 	buf lint
@@ -93,8 +96,8 @@ lint: $(TOOLS)/.done $(LINT)/.done ## run go vet, golangci-lint and buf lint
 	CGO_ENABLED=0 golangci-lint run --build-tags e2e,packaging ./...
 	cd benchmarks && CGO_ENABLED=0 golangci-lint run --build-tags peers ./...
 	@if $(HAVE_CLP); then \
-	  set -x; CGO_ENABLED=1 go vet -tags clp ./...; \
-	  CGO_ENABLED=1 golangci-lint run --build-tags clp ./...; \
+	  set -x; CGO_ENABLED=1 go vet -tags clp $(CLP_PACKAGES); \
+	  CGO_ENABLED=1 golangci-lint run --build-tags clp $(CLP_PACKAGES); \
 	fi
 
 .PHONY: generate
