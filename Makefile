@@ -124,15 +124,18 @@ breaking: $(TOOLS)/.done ## check the API against the last release
 test-builds: ## check that both builds work and do not depend on where they are built
 	tools/builds.sh "$(VERSION)"
 
+# Races are looked for in less: what pages and scripts tell people to type is run without.
+LESS := -short -skip '^TestDocumented|^TestFollowedPages|FitTheirColumns|^TestScripts/repeat'
+
 .PHONY: test-unit
 test-unit: setup-prometheus ## run the tests of both builds and of the benchmarks, and look for races
 	CGO_ENABLED=0 go test ./...
 	@if $(HAVE_CLP); then \
-	  set -x; $(RACE) go test -race -short -tags clp $$(tools/racing.sh -tags clp); \
+	  set -x; $(RACE) go test -race $(LESS) -tags clp $$(tools/racing.sh -tags clp); \
 	  CGO_ENABLED=1 go test -tags clp ./optimizer/...; \
 	else \
 	  echo 'Clp is not installed: testing the pure Go build only'; \
-	  set -x; $(RACE) go test -race -short $$(tools/racing.sh); \
+	  set -x; $(RACE) go test -race $(LESS) $$(tools/racing.sh); \
 	fi
 	CGO_ENABLED=0 go -C benchmarks test -p 1 ./...
 	tools/keda.sh test .
