@@ -61,54 +61,44 @@ func (w queueWait) stretched(factor float64) queueWait {
 }
 
 // survival returns P(W > t) of those that wait, for t ≥ 0.
+func (w queueWait) survival(t float64) float64 { return w.tail(t).above }
+
+// tail returns what is above t ≥ 0 of those that wait.
 //
 // Without limit that is an exponential. With Q places, exchanging the sums over k
 // and over the terms of Γ(k+1, x) = e^{-x}·Σ_{i≤k} x^i/i! with x = μt gives
 //
 //	Σ_{k<Q} r^k·Γ(k+1, x) = (e^{-x(1-r)}·Γ(Q, rx) - r^Q·Γ(Q, x)) / (1-r)
-func (w queueWait) survival(t float64) float64 {
+//
+// whose derivative by t is -μ·Σ_{k<Q} r^k·e^{-x}·x^k/k! = -μ·e^{-x(1-r)}·Γ(Q, rx). The slope
+// of that density is given as it is where Γ is level.
+func (w queueWait) tail(t float64) tail {
 	if math.IsInf(t, 1) {
-		return 0
+		return tail{}
 	}
 	x := w.rate * t
 	// excess is r - 1.
 	excess := math.Expm1(w.logRatio)
-	if math.IsInf(w.places, 1) {
-		return math.Exp(excess * x)
-	}
-	var s float64
-	switch spread := w.logRatio * w.places; {
-	case math.Abs(spread) < 1e-3:
-		s = erlangSumNearOne(excess, w.places, x) / erlangWeightNearOne(excess, w.places)
-	case spread < 0:
-		s = math.Exp(excess*x)*upperGamma(w.places, (1+excess)*x) - math.Exp(spread)*upperGamma(w.places, x)
-		s /= -math.Expm1(spread)
-	default:
-		s = upperGamma(w.places, x) - math.Exp(excess*x-spread+logUpperGamma(w.places, (1+excess)*x))
-		s /= -math.Expm1(-spread)
-	}
-	return min(max(s, 0), 1)
-}
-
-// tail returns what is above t > 0 of those that wait. The derivative of the survival is
-//
-//	-μ·Σ_{k<Q} r^k·e^{-x}·x^k/k! / Σ_{k<Q} r^k = -μ·e^{-x(1-r)}·Γ(Q, rx) / Σ_{k<Q} r^k
-//
-// and the slope of that density is given as it is where Γ is level.
-func (w queueWait) tail(t float64) tail {
-	x := w.rate * t
-	excess := math.Expm1(w.logRatio)
-	density := w.rate
+	var above, density float64
 	switch spread := w.logRatio * w.places; {
 	case math.IsInf(w.places, 1):
-		density *= -excess * math.Exp(excess*x)
+		above = math.Exp(excess * x)
+		density = -excess * above
 	case math.Abs(spread) < 1e-3:
-		density *= math.Exp(excess*x) * upperGamma(w.places, (1+excess)*x) / erlangWeightNearOne(excess, w.places)
+		weight := erlangWeightNearOne(excess, w.places)
+		above = erlangSumNearOne(excess, w.places, x) / weight
+		density = math.Exp(excess*x) * upperGamma(w.places, (1+excess)*x) / weight
+	case spread < 0:
+		weight, unlimited := -math.Expm1(spread), math.Exp(excess*x)*upperGamma(w.places, (1+excess)*x)
+		above = (unlimited - math.Exp(spread)*upperGamma(w.places, x)) / weight
+		density = -excess * unlimited / weight
 	default:
-		density *= excess * math.Exp(excess*x-max(spread, 0)+logUpperGamma(w.places, (1+excess)*x))
-		density /= math.Copysign(math.Expm1(-math.Abs(spread)), spread)
+		weight, unlimited := -math.Expm1(-spread), math.Exp(excess*x-spread+logUpperGamma(w.places, (1+excess)*x))
+		above = (upperGamma(w.places, x) - unlimited) / weight
+		density = excess * unlimited / weight
 	}
-	return tail{w.survival(t), density, w.rate * excess * density}
+	density *= w.rate
+	return tail{min(max(above, 0), 1), density, w.rate * excess * density}
 }
 
 // erlangSumNearOne returns Σ_{k<Q} r^k·Γ(k+1, x) for r = 1+excess by Taylor's
