@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -154,7 +155,7 @@ func (l *load) call(ctx context.Context, rate float64, length time.Duration) []w
 	var all []window
 	var group sync.WaitGroup
 	open := make(chan struct{}, mostOpen)
-	began, stolen := time.Now(), machine.StolenTime()
+	began := time.Now()
 	for i, at := 0, 0.; ; i++ {
 		at += l.random.ExpFloat64() / rate
 		due := began.Add(time.Duration(at * float64(time.Second)))
@@ -164,12 +165,7 @@ func (l *load) call(ctx context.Context, rate float64, length time.Duration) []w
 		time.Sleep(time.Until(due))
 		mu.Lock()
 		for now := int(at / windowLength.Seconds()); len(all) <= now; {
-			before := stolen
-			stolen = machine.StolenTime()
-			if len(all) > 0 {
-				all[len(all)-1].stolen = (stolen - before).Seconds() / windowLength.Seconds()
-			}
-			all = append(all, window{})
+			all = append(all, window{stolenBefore: machine.StolenTime()})
 		}
 		now := len(all) - 1
 		mu.Unlock()
@@ -191,8 +187,10 @@ func (l *load) call(ctx context.Context, rate float64, length time.Duration) []w
 			add(err, time.Since(due))
 		})
 	}
-	if len(all) > 0 {
-		all[len(all)-1].stolen = (machine.StolenTime() - stolen).Seconds() / windowLength.Seconds()
+	stolen := machine.StolenTime()
+	for k := range slices.Backward(all) {
+		all[k].stolen = (stolen - all[k].stolenBefore).Seconds() / windowLength.Seconds()
+		stolen = all[k].stolenBefore
 	}
 	group.Wait()
 	return all
@@ -206,6 +204,8 @@ const windowLength = 10 * time.Second
 type window struct {
 	tally
 	stolen float64
+	// stolenBefore is the time that was stolen until it began.
+	stolenBefore time.Duration
 }
 
 // together are the calls of all windows.
