@@ -256,7 +256,7 @@ func unescape(text string) (rune, int) {
 	return 0, 0
 }
 
-// hexEscape reads \uXXXX.
+// hexEscape reads \u and four hexadecimal digits.
 func hexEscape(text string) (rune, bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, false
