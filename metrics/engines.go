@@ -38,8 +38,9 @@ const (
 	rejections
 	completions
 	generation
-	// lately is the rate of completions, or of generated tokens, since about the last cycle.
-	lately
+	// recentCompletions is the rate of completions, or of generated tokens, since about the last
+	// cycle.
+	recentCompletions
 	// running and waiting are requests now.
 	running
 	waiting
@@ -97,7 +98,7 @@ func (e *engine) histogram(q quantity) []string {
 // String is how a query marks the quantity.
 func (q quantity) String() string {
 	return [...]string{
-		"age", "known", "arrivals", "rejections", "completions", "generation", "lately", "running", "waiting",
+		"age", "known", "arrivals", "rejections", "completions", "generation", "recent_completions", "running", "waiting",
 		"running_mean", "waiting_mean", "requests", "prompt_sum", "answers", "output_sum",
 		"itl_sum", "itl_count", "ttft_sum", "ttft_count", "prefix_hits", "prefix_queries",
 		"", "prompt_buckets", "output_buckets",

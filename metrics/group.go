@@ -24,9 +24,9 @@ type group struct {
 	replicaLabel string
 	// selector is what all series have.
 	selector Labels
-	// window is that of the configuration, and recent the time over which what is completed
+	// window is that of the configuration, and recentWindow the time over which what is completed
 	// is measured beside it, where that is shorter.
-	window, recent time.Duration
+	window, recentWindow time.Duration
 	// lengthless: lengths of requests are not declared of all of the workloads.
 	lengthless bool
 	// named are the metrics that policies of the workloads follow.
@@ -141,14 +141,14 @@ func (o *Observer) newGroup(e *engine, c *cycle, members []member) group {
 	}
 	return group{
 		engine: *e, by: slices.Sorted(maps.Keys(by)), replicaLabel: o.config.ReplicaLabel, selector: o.config.Selector,
-		window: o.config.Window, recent: o.recent(c.fleet), lengthless: lengthless, named: keysOf(named), index: newIndex(members),
+		window: o.config.Window, recentWindow: o.config.recentWindow(c.fleet), lengthless: lengthless, named: keysOf(named), index: newIndex(members),
 		fleet: c.fleet, series: c.series, reported: into, ambiguous: map[string][]int{},
 	}
 }
 
-// recent is the time that has the scrapes since the last cycle in it, and the one before.
-func (o *Observer) recent(fleet *planner.Fleet) time.Duration {
-	return max(cmp.Or(fleet.Control.Cycle, planner.DefaultCycle), o.config.ScrapeInterval) + o.config.ScrapeInterval
+// recentWindow is the time that has the scrapes since the last cycle in it, and the one before.
+func (c *Config) recentWindow(fleet *planner.Fleet) time.Duration {
+	return max(cmp.Or(fleet.Control.Cycle, planner.DefaultCycle), c.ScrapeInterval) + c.ScrapeInterval
 }
 
 // keysOf are the keys with a true value, sorted.

@@ -161,7 +161,7 @@ func (h *history) replica(e *engine, names []string, now time.Time, window time.
 				continue
 			}
 			if v, ok := h.rate(leastElapsed, valueOf(q)); ok {
-				r.add(lately, v)
+				r.add(recentCompletions, v)
 			}
 		}
 	}

@@ -232,10 +232,10 @@ func (c *cycle) observeEngine(o *planner.Observation, i int) {
 		case arrivals:
 			o.ArrivalRate = measured
 		case completions:
-			o.CompletionRate, o.RecentCompletionRate = measured, s.measure(m.of(lately))
+			o.CompletionRate, o.RecentCompletionRate = measured, c.recent(&s, m, measured)
 		case generation:
 			o.CompletionRate = requestsOf(measured, w.Shape.OutputTokens)
-			o.RecentCompletionRate = requestsOf(s.measure(m.of(lately)), w.Shape.OutputTokens)
+			o.RecentCompletionRate = requestsOf(c.recent(&s, m, measured), w.Shape.OutputTokens)
 		case running:
 			o.Running = measured
 		case waiting:
@@ -249,6 +249,15 @@ func (c *cycle) observeEngine(o *planner.Observation, i int) {
 	}
 	s.observeWork(o, e, t, queueing.Seconds(c.config.Window.Seconds()))
 	s.observeMetrics(o, c.metricsOf(i))
+}
+
+// recent is what was measured of completions since about the last cycle: over the window, where
+// that is no longer.
+func (c *cycle) recent(s *scope, m *metric, measured planner.Measurement) planner.Measurement {
+	if c.config.Window <= c.config.recentWindow(c.fleet) {
+		return measured
+	}
+	return s.measure(m.of(recentCompletions))
 }
 
 // observeWork measures what replicas do, where it is their turn; the lengths of requests
@@ -298,6 +307,8 @@ func (c *cycle) observeGateway(o *planner.Observation, i int) {
 				o.Waiting = measured
 			} else if measured.State == planner.Fresh {
 				o.Waiting.Value += measured.Value
+			} else if measured.State != planner.Missing && o.Waiting.State == planner.Fresh {
+				o.Waiting.State = planner.Incomplete
 			}
 		}
 	}

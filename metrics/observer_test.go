@@ -66,7 +66,8 @@ func TestObserverFollowsGrowth(t *testing.T) {
 }
 
 // Replicas complete 40 requests/s more with every second: the mean over the window is that of
-// half a window ago, that since the last cycle later.
+// half a window ago, that since the last cycle later. No query asks for the latter where cycles are
+// as long as the window.
 func TestCompletionsSinceTheLastCycle(t *testing.T) {
 	t.Parallel()
 	p := prometheus(t)
@@ -80,7 +81,7 @@ func TestCompletionsSinceTheLastCycle(t *testing.T) {
 	})
 	fleet.Control.Cycle = window
 	until(t, p.config(Series{Engine: VLLM}), fleet, func(o *planner.Observation) bool {
-		return fresh(o.CompletionRate) && o.RecentCompletionRate.State == planner.Missing
+		return fresh(o.CompletionRate) && o.RecentCompletionRate == o.CompletionRate
 	})
 }
 
@@ -401,6 +402,12 @@ func TestGatewayCountsArrivals(t *testing.T) {
 	})
 	assert.Equal(t, planner.Measurement{State: planner.Fresh, Value: 3}, got[0].Waiting, "one in the engine, two at the gateway")
 	assert.Equal(t, planner.Measurement{State: planner.Fresh, Value: 5}, got[0].Running)
+
+	// What waits at a gateway that has fallen silent is not known, and not 0.
+	p.stop("gateway", 1)
+	until(t, p.config(Series{Engine: VLLM, Gateway: &Gateway{}}), fleetOf("gateway", 1), func(o *planner.Observation) bool {
+		return o.ArrivalRate.State == planner.Stale && o.Waiting == planner.Measurement{State: planner.Incomplete, Value: 1}
+	})
 }
 
 func TestIncident27ArrivalsAreSeenWithoutReplicas(t *testing.T) {

@@ -83,8 +83,8 @@ func TestQueryLooksAtTheConfiguredSeries(t *testing.T) {
 }
 
 func TestCompletionsOfLateAreAskedForWhereTheWindowIsLonger(t *testing.T) {
-	g := group{engine: vllm(), by: []string{"pod"}, window: time.Minute, recent: 30 * time.Second}
-	assert.Contains(t, g.demandQuery(), `label_replace(sum by (pod) (rate(vllm:request_success_total{}[30s])), "poolwright_quantity", "lately", "", "")`)
-	g.recent = time.Minute
-	assert.NotContains(t, g.demandQuery(), "lately")
+	g := group{engine: vllm(), by: []string{"pod"}, window: time.Minute, recentWindow: 30 * time.Second}
+	assert.Contains(t, g.demandQuery(), `label_replace(sum by (pod) (rate(vllm:request_success_total{}[30s])), "poolwright_quantity", "recent_completions", "", "")`)
+	g.recentWindow = time.Minute
+	assert.NotContains(t, g.demandQuery(), "recent_completions")
 }

@@ -33,8 +33,8 @@ func (g *group) demandQuery() string {
 	for i := range g.engine.demand {
 		m := &g.engine.demand[i]
 		parts = append(parts, g.mark(m.quantity, g.sum(m)))
-		if m.completes() && g.recent < g.window {
-			parts = append(parts, g.mark(lately, g.sum(m.of(lately))))
+		if m.completes() && g.recentWindow < g.window {
+			parts = append(parts, g.mark(recentCompletions, g.sum(m.of(recentCompletions))))
 		}
 	}
 	return union(append(parts, g.namedParts()...))
@@ -111,8 +111,8 @@ func (g *group) sum(m *metric) string {
 			each[i] = selected
 		case runningMean, waitingMean:
 			each[i] = fmt.Sprintf("avg_over_time(%s[%s])", selected, duration(g.window))
-		case lately:
-			each[i] = fmt.Sprintf("rate(%s[%s])", selected, duration(g.recent))
+		case recentCompletions:
+			each[i] = fmt.Sprintf("rate(%s[%s])", selected, duration(g.recentWindow))
 		default:
 			each[i] = fmt.Sprintf("rate(%s[%s])", selected, duration(g.window))
 		}

@@ -129,7 +129,7 @@ type scope struct {
 // prefills and another decodes would count twice; the one that ends it counts.
 func (s *scope) counts(q quantity, r *replica) bool {
 	switch q {
-	case arrivals, completions, generation, lately, requests, promptSum, answers, outputSum:
+	case arrivals, completions, generation, recentCompletions, requests, promptSum, answers, outputSum:
 		return s.gateway || r.variant < 0 || s.workload.Variants[r.variant].Role != optimizer.Prefill
 	}
 	return true

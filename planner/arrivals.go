@@ -42,28 +42,32 @@ const chance = 2
 // than the rate lets expect: a load that has just risen shows a window late in a mean over it.
 //
 // What was completed and is more inside has arrived, at least: of what was lost nobody knows, and
-// the time is the longer one of that between the cycles and that between their counts.
-// Completions that are only known over the window are no more than those of now, as replicas
-// whose requests wait complete what they can. Arrivals are taken for those of a Poisson process.
+// of the time between the cycles and that between their counts the one counts by which less has
+// arrived. Counts that are further apart than a window tell no more than it. Arrivals are taken
+// for those of a Poisson process.
 func (s *seen) risen(o *Observation, last *WorkloadMemory) {
 	if !s.known || !s.counted || s.waiting == 0 || o.Window == 0 || len(last.Inside) == 0 {
 		return
 	}
-	completed := o.RecentCompletionRate.checked()
-	if !completed.usable() {
-		completed = o.CompletionRate.checked()
+	completed, from := o.RecentCompletionRate.checked(), &last.Inside[len(last.Inside)-1]
+	growth, cycles := s.inside.inside()-from.inside(), s.inside.At.Sub(from.At)
+	counts := cycles + from.Age - s.inside.Age
+	elapsed := min(cycles, counts)
+	if growth > 0 {
+		elapsed = max(cycles, counts)
 	}
-	from := &last.Inside[len(last.Inside)-1]
-	elapsed := s.inside.At.Sub(from.At) + max(0, from.Age-s.inside.Age)
-	if !completed.usable() || elapsed <= 0 || elapsed > max(longestGrowth, 2*o.Window) {
+	if !completed.usable() || elapsed <= 0 || elapsed > o.Window {
 		return
 	}
-	growth := s.inside.inside() - from.inside()
 	arrived := completed.Value*elapsed.Seconds() + growth
-	if arrived-float64(s.rate)*elapsed.Seconds() > chance*math.Sqrt(max(0, arrived)) {
-		s.rate = queueing.Rate(arrived / elapsed.Seconds())
-		s.reason = fmt.Sprintf("%.4g/s completed, and %+.4g/s inside, since the last cycle", completed.Value, growth/elapsed.Seconds())
+	if arrived-float64(s.rate)*elapsed.Seconds() <= chance*math.Sqrt(max(0, arrived)) {
+		return
 	}
+	reason := fmt.Sprintf("%.4g/s completed, and %+.4g/s inside, since the last cycle", completed.Value, growth/elapsed.Seconds())
+	if !s.complete {
+		reason = s.reason + "; " + reason
+	}
+	s.rate, s.reason = queueing.Rate(arrived/elapsed.Seconds()), reason
 }
 
 // Count is the number of requests inside at a time.

@@ -18,7 +18,7 @@ type Observation struct {
 	// CompletionRate is of requests that ended, in requests/s, in total. Where the arrival
 	// rate is not fresh, arrivals are completions and the growth of Running and Waiting.
 	CompletionRate Measurement
-	// RecentCompletionRate is CompletionRate since about the last cycle, where Window is longer.
+	// RecentCompletionRate is CompletionRate since about the last cycle.
 	RecentCompletionRate Measurement
 	// Running and Waiting are requests in batches and in queues, in total.
 	Running, Waiting Measurement

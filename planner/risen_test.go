@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/poolwright/poolwright/planner"
@@ -57,11 +58,15 @@ func TestStepIsSeenInTheFirstCycleWithAQueue(t *testing.T) {
 	}
 }
 
-// Where nobody knows what was completed of late, it is no less than in the window.
-func TestStepWhereCompletionsAreOfTheWindow(t *testing.T) {
+// Where not all replicas tell what they complete, that says so still.
+func TestStepWhereReplicasAreSilent(t *testing.T) {
 	o := step()
-	o.RecentCompletionRate = planner.Measurement{}
-	assert.InDelta(t, 12.5+20, float64(newCrowd(t).see(o).Expected.Observed), 1e-9)
+	o.CompletionRate.State, o.RecentCompletionRate = planner.Incomplete, planner.Measurement{State: planner.Incomplete, Value: 5}
+	p := newCrowd(t).see(o)
+	assert.InDelta(t, 5+20, float64(p.Expected.Observed), 1e-9)
+	require.Len(t, p.Conditions, 1)
+	assert.Equal(t, planner.DemandIncomplete, p.Conditions[0].Type)
+	assert.Contains(t, p.Conditions[0].Message, "completed, which does not show a backlog; 5/s completed, and +20/s inside, since the last cycle")
 }
 
 // What is seen of a step that goes on is the same in every cycle, while the window has not seen all of
@@ -98,8 +103,9 @@ func TestQueuesThatAreNoStep(t *testing.T) {
 		"as many as chance makes": func(o *planner.Observation) {
 			o.CompletionRate, o.RecentCompletionRate, o.Running, o.Waiting = rate(10), rate(10), rate(40), rate(25)
 		},
-		"a replica does not tell": func(o *planner.Observation) { o.Waiting.State = planner.Incomplete },
-		"what waits is too old":   func(o *planner.Observation) { o.Waiting.State = planner.Stale },
+		"a replica does not tell":                 func(o *planner.Observation) { o.Waiting.State = planner.Incomplete },
+		"what waits is too old":                   func(o *planner.Observation) { o.Waiting.State = planner.Stale },
+		"nobody knows what was completed of late": func(o *planner.Observation) { o.RecentCompletionRate = planner.Measurement{} },
 		"a queue that is lost": func(o *planner.Observation) {
 			o.RecentCompletionRate, o.Running, o.Waiting = rate(10), rate(0), rate(1)
 		},
@@ -127,19 +133,35 @@ func TestQueueOfAReplicaThatWasSilentIsNoStep(t *testing.T) {
 }
 
 // Counts that are further apart than the cycles are of a longer time; those that are nearer, as
-// others report them, are not taken for more.
+// others report them, are not taken for more. Nor is a queue that is drained, of which there may be
+// no other count yet, or one that is further away than a window.
 func TestGrowthIsOfTheTimeBetweenCounts(t *testing.T) {
 	for _, ages := range []struct {
 		before, now time.Duration
 		want        float64
 	}{
-		{15 * time.Second, 0, 30}, {10 * time.Second, 10 * time.Second, 40}, {0, 10 * time.Second, 40},
+		{15 * time.Second, 0, 30}, {10 * time.Second, 10 * time.Second, 40}, {0, 10 * time.Second, 40}, {46 * time.Second, 0, 12.5 + 300/60.},
 	} {
 		c := newCrowd(t)
 		before, now := calm(), step()
 		before.Age, now.Age = ages.before, ages.now
 		c.see(before)
 		assert.InDelta(t, ages.want, float64(c.see(now).Expected.Observed), 1e-9, "%v", ages)
+	}
+	// 10/s arrive, and 40/s are completed of a queue.
+	drained := calm()
+	drained.ArrivalRate, drained.CompletionRate, drained.RecentCompletionRate = rate(10), rate(40), rate(40)
+	for _, ages := range []struct {
+		before, now time.Duration
+		counted     float64
+	}{
+		{0, 0, 450}, {0, 10 * time.Second, 150}, {0, 15 * time.Second, 0}, {15 * time.Second, 0, 900}, {0, 20 * time.Second, 0},
+	} {
+		c := newCrowd(t)
+		drained.Waiting, drained.Age = rate(3000), ages.before
+		c.see(drained)
+		drained.Waiting, drained.Age = rate(3000-ages.counted), ages.now
+		assert.InDelta(t, 10, float64(c.see(drained).Expected.Observed), 1e-9, "%v", ages)
 	}
 }
 
