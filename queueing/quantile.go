@@ -17,18 +17,21 @@ const (
 	// lastStep is one that no other has to follow, relative to the distance from the least
 	// latency: what is left after a step is about its cube, its square where the slope is rough.
 	lastStep = 1e-6
-	// nearMissing is how far the logarithm of the share above may be off before it.
-	nearMissing = 1e-2
+	// nearMissing is how far the logarithm of the share above may be off before it, and
+	// nearLine what its slope may change by within it, relative to the slope: steps are short
+	// where the slope is steep as well, on flanks that end before the root.
+	nearMissing, nearLine = 1e-2, 0.1
 	// leastAbove is the least share above a latency that is told from none.
 	leastAbove = 1e-300
 )
 
 // quantile returns where a distribution reaches the share q, which is more than it has at
-// its lower end. It begins at start, any number.
+// its lower end; at a jump it may be off to either side by lastStep. It begins at start, any
+// finite number.
 //
 // Tails are about exponential, so that the logarithm of the share above is about a line.
-// Its root is found by Halley's method, and, where that does not converge, as at a jump,
-// by bracketing.
+// Its root is found by Halley's method (E. Halley, Methodus nova accurata et facilis inveniendi
+// radices aequationum, 1694), and, where that does not converge, by bracketing.
 func quantile(of func(t float64) tail, q, least, start float64) float64 {
 	missing := func(above float64) float64 {
 		if above > 1-q {
@@ -48,11 +51,11 @@ func quantile(of func(t float64) tail, q, least, start float64) float64 {
 		} else {
 			upper = t
 		}
-		// hazard is the negative of the first derivative, bend the second.
+		// hazard and bend are the first and the second derivative of −f.
 		hazard := at.density / at.above
 		bend := -at.slope/at.above - hazard*hazard
 		step := 2 * f * hazard / (2*hazard*hazard - f*bend)
-		if math.Abs(f) <= nearMissing && math.Abs(step) <= lastStep*(t-least) {
+		if math.Abs(f) <= nearMissing && math.Abs(step) <= lastStep*(t-least) && math.Abs(step*bend) <= nearLine*hazard {
 			return t + step
 		}
 		if t += step; t <= lower {
