@@ -188,11 +188,12 @@ func (l *load) call(ctx context.Context, rate float64, length time.Duration) []w
 		})
 	}
 	stolen := machine.StolenTime()
+	group.Wait()
 	for k := range slices.Backward(all) {
-		all[k].stolen = (stolen - all[k].stolenBefore).Seconds() / windowLength.Seconds()
+		lasted := min(windowLength, length-time.Duration(k)*windowLength)
+		all[k].stolen = (stolen - all[k].stolenBefore).Seconds() / lasted.Seconds()
 		stolen = all[k].stolenBefore
 	}
-	group.Wait()
 	return all
 }
 
