@@ -303,11 +303,12 @@ func (c *cycle) observeGateway(o *planner.Observation, i int) {
 				o.ArrivalRate.Value += measured.Value
 			}
 		case waiting:
-			if c.series[i].Engine == "" {
+			switch {
+			case c.series[i].Engine == "":
 				o.Waiting = measured
-			} else if measured.State == planner.Fresh {
+			case measured.State == planner.Fresh:
 				o.Waiting.Value += measured.Value
-			} else if measured.State != planner.Missing && o.Waiting.State == planner.Fresh {
+			case measured.State != planner.Missing && o.Waiting.State == planner.Fresh:
 				o.Waiting.State = planner.Incomplete
 			}
 		}

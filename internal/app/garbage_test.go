@@ -37,7 +37,6 @@ func TestPaceOfGarbage(t *testing.T) {
 	}
 	require.Eventually(t, may(float64(len(kept))*garbage/100), 10*time.Second, time.Millisecond, "much in use")
 	runtime.KeepAlive(kept)
-	kept = nil
 	require.Eventually(t, may(leastGarbage), 10*time.Second, time.Millisecond, "little in use")
 	p.end()
 
