@@ -48,6 +48,7 @@ var commands = []struct {
 	{page: "docs/ledger.md", block: "jq", why: "jq is not among the tools of the tests; what it reads is tested in controller/ledger"},
 	{page: "docs/inferno-system.md", why: "system.json is the reader's own; strategies.md shows the command with a file of ours"},
 	{page: "docs/model.md", why: "it needs measurements that are not part of the repository; `make accuracy` runs the program"},
+	{page: "docs/benchmarks.md", why: "commands of load generators, which `make bench` runs"},
 	{page: "docs/solver-benchmarks.md", why: "commands of other solvers, which `make bench-solver` runs"},
 	{page: "docs/server.md", test: "cmd/poolwright/followed_test.go", names: "server.md"},
 	{page: "CONTRIBUTING.md", why: "the targets that run the tests themselves"},
