@@ -25,7 +25,7 @@ type group struct {
 	// selector is what all series have.
 	selector Labels
 	// window is that of the configuration, and recentWindow the time over which what is completed
-	// is measured beside it, where that is shorter.
+	// is measured beside it; 0: it is not.
 	window, recentWindow time.Duration
 	// lengthless: lengths of requests are not declared of all of the workloads.
 	lengthless bool
@@ -146,9 +146,14 @@ func (o *Observer) newGroup(e *engine, c *cycle, members []member) group {
 	}
 }
 
-// recentWindow is the time that has the scrapes since the last cycle in it, and the one before.
+// recentWindow is the time that has the scrapes since the last cycle in it, and the one before; 0
+// where the window is no longer than that.
 func (c *Config) recentWindow(fleet *planner.Fleet) time.Duration {
-	return max(cmp.Or(fleet.Control.Cycle, planner.DefaultCycle), c.ScrapeInterval) + c.ScrapeInterval
+	recent := max(cmp.Or(fleet.Control.Cycle, planner.DefaultCycle), c.ScrapeInterval) + c.ScrapeInterval
+	if c.Window <= recent {
+		return 0
+	}
+	return recent
 }
 
 // keysOf are the keys with a true value, sorted.

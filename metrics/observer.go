@@ -254,7 +254,7 @@ func (c *cycle) observeEngine(o *planner.Observation, i int) {
 // recent is what was measured of completions since about the last cycle: over the window, where
 // that is no longer.
 func (c *cycle) recent(s *scope, m *metric, measured planner.Measurement) planner.Measurement {
-	if c.config.Window <= c.config.recentWindow(c.fleet) {
+	if c.config.recentWindow(c.fleet) == 0 {
 		return measured
 	}
 	return s.measure(m.of(recentCompletions))

@@ -83,8 +83,10 @@ func TestQueryLooksAtTheConfiguredSeries(t *testing.T) {
 }
 
 func TestCompletionsOfLateAreAskedForWhereTheWindowIsLonger(t *testing.T) {
-	g := group{engine: vllm(), by: []string{"pod"}, window: time.Minute, recentWindow: 30 * time.Second}
+	c := Config{Window: time.Minute, ScrapeInterval: 15 * time.Second}
+	g := group{engine: vllm(), by: []string{"pod"}, window: c.Window, recentWindow: c.recentWindow(&planner.Fleet{})}
 	assert.Contains(t, g.demandQuery(), `label_replace(sum by (pod) (rate(vllm:request_success_total{}[30s])), "poolwright_quantity", "recent_completions", "", "")`)
-	g.recentWindow = time.Minute
+	c.ScrapeInterval = 30 * time.Second
+	g.recentWindow = c.recentWindow(&planner.Fleet{})
 	assert.NotContains(t, g.demandQuery(), "recent_completions")
 }

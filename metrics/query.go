@@ -33,7 +33,7 @@ func (g *group) demandQuery() string {
 	for i := range g.engine.demand {
 		m := &g.engine.demand[i]
 		parts = append(parts, g.mark(m.quantity, g.sum(m)))
-		if m.completes() && g.recentWindow < g.window {
+		if m.completes() && g.recentWindow > 0 {
 			parts = append(parts, g.mark(recentCompletions, g.sum(m.of(recentCompletions))))
 		}
 	}
