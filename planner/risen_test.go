@@ -133,8 +133,8 @@ func TestQueueOfAReplicaThatWasSilentIsNoStep(t *testing.T) {
 }
 
 // Counts that are further apart than the cycles are of a longer time; those that are nearer, as
-// others report them, are not taken for more. Nor is a queue that is drained, of which there may be
-// no other count yet, or one that is further away than a window.
+// others report them, are not taken for more. Where they are further apart than a window, the rate
+// of the window holds.
 func TestGrowthIsOfTheTimeBetweenCounts(t *testing.T) {
 	for _, ages := range []struct {
 		before, now time.Duration
@@ -148,7 +148,11 @@ func TestGrowthIsOfTheTimeBetweenCounts(t *testing.T) {
 		c.see(before)
 		assert.InDelta(t, ages.want, float64(c.see(now).Expected.Observed), 1e-9, "%v", ages)
 	}
-	// 10/s arrive, and 40/s are completed of a queue.
+}
+
+// A queue from which 40/s are completed, while 10/s arrive, is no step, however far apart its counts
+// are, and where there is no new one yet.
+func TestQueueThatIsDrainedIsNoStep(t *testing.T) {
 	drained := calm()
 	drained.ArrivalRate, drained.CompletionRate, drained.RecentCompletionRate = rate(10), rate(40), rate(40)
 	for _, ages := range []struct {
