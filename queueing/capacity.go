@@ -140,15 +140,16 @@ func (e *excess) first() int {
 func (s *Station) excess(slo SLO, among limitSet, rate float64) excess {
 	state := s.chain.solve(rate)
 	if !slo.limitsQuantile() {
-		return s.largest(slo, among, &state, s.model.means(state), nil)
+		return s.largest(slo, among, &state, s.model.means(state.occupancy), nil, nil)
 	}
-	l := s.model.latencies(state)
-	return s.largest(slo, among, &state, l.means(), &l)
+	stages := s.model.sojourn(state.occupancy)
+	wait := stages.wait(state.wait)
+	return s.largest(slo, among, &state, stages.means(&wait), &stages, &wait)
 }
 
-// largest compares limits with latencies, of which distributions count for quantiles
-// only.
-func (s *Station) largest(slo SLO, among limitSet, state *steadyState, m means, l *latencies) excess {
+// largest compares limits with means and, where there are limits on quantiles, with
+// distributions.
+func (s *Station) largest(slo SLO, among limitSet, state *steadyState, m means, stages *sojourn, wait *queueWait) excess {
 	e := excess{value: math.Inf(-1), throughput: state.throughput}
 	for i := range slo.Limits {
 		limit := &slo.Limits[i]
@@ -159,7 +160,7 @@ func (s *Station) largest(slo SLO, among limitSet, state *steadyState, m means, 
 		if limit.Quantile == 0 {
 			value = limit.meanExcess(m.of(limit.Metric))
 		} else {
-			value = limit.quantileExcess(s.kept(limit, state, l))
+			value = limit.quantileExcess(s.kept(limit, state, stages, wait))
 		}
 		switch {
 		case value > roundingError:
@@ -175,8 +176,10 @@ func (s *Station) largest(slo SLO, among limitSet, state *steadyState, m means, 
 }
 
 // kept returns the share of requests that keep a limit on a quantile.
-func (s *Station) kept(limit *Limit, state *steadyState, l *latencies) float64 {
-	kept := l.of(limit.Metric).CDF(Seconds(limit.seconds()))
+func (s *Station) kept(limit *Limit, state *steadyState, stages *sojourn, wait *queueWait) float64 {
+	var l Latency
+	stages.setLatency(&l, limit.Metric, wait)
+	kept := l.CDF(Seconds(limit.seconds()))
 	if s.sizing.acceptedOnly {
 		return kept
 	}
@@ -235,22 +238,12 @@ const leastExcess = -50
 
 func boundedLog(x float64) float64 { return max(math.Log(x), leastExcess) }
 
-// of returns the distribution that a metric is about: for tokens per second that of
-// its reciprocal.
-func (l *latencies) of(m Metric) *Latency {
-	switch m {
-	case TTFT:
-		return &l.ttft
-	case E2E:
-		return &l.e2e
-	default:
-		return &l.itl
-	}
-}
-
 // best returns the value of a limit's metric at the lowest rate.
 func (s *Station) best(limit Limit) float64 {
 	state := s.chain.solve(s.leastRate())
-	l := s.model.latencies(state)
-	return limit.ofLatency(l.of(limit.Metric))
+	stages := s.model.sojourn(state.occupancy)
+	wait := stages.wait(state.wait)
+	var l Latency
+	stages.setLatency(&l, limit.Metric, &wait)
+	return limit.ofLatency(&l)
 }

@@ -35,14 +35,20 @@ type chain struct {
 
 // steadyState is what the chain says about one arrival rate.
 type steadyState struct {
-	throughput float64
-	// running and queued are mean numbers of requests.
-	running, runningVariance, queued float64
+	occupancy
+	// queued is the mean number of requests that wait.
+	queued float64
 	// empty and blocked are the probabilities of an empty and of a full replica.
 	empty, blocked float64
-	// open and idle are the probabilities that an accepted request finds a free place
-	// in the batch, and nobody there.
-	open, idle float64
+}
+
+// occupancy is what latencies follow from. It is small enough to be handed over in registers.
+type occupancy struct {
+	throughput float64
+	// running is the mean number of requests in the batch, of runningVariance.
+	running, runningVariance float64
+	// idle is the probability that an accepted request finds nobody there.
+	idle float64
 	// service is the mean time in the batch.
 	service float64
 	wait    queueWait
@@ -94,7 +100,8 @@ func (c *chain) solve(arrivals float64) (s steadyState) {
 		arrivals = 0
 	}
 	if arrivals < leastRatio*c.rate[1] {
-		return steadyState{throughput: arrivals, empty: 1, open: 1, idle: 1, service: 1 / c.rate[1]}
+		s.throughput, s.empty, s.idle, s.service = arrivals, 1, 1, 1/c.rate[1]
+		return s
 	}
 	saturation := c.saturation()
 	arrivals = min(arrivals, mostRatio*saturation)
@@ -123,7 +130,6 @@ func (c *chain) solve(arrivals float64) (s steadyState) {
 	s.queued = tailScale * tail.waiting * share
 	s.empty = bodyScale * body.empty * share
 	s.blocked = tailScale * tail.blocked * share
-	s.open = bodyTotal * acceptedShare
 	s.idle = bodyScale * body.empty * acceptedShare
 	s.service = s.running / s.throughput
 	s.wait = newQueueWait(tail, saturation, c.places)

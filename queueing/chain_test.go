@@ -22,7 +22,7 @@ func oracle(c *chain, arrivals float64) steadyState {
 		total += math.Exp(logWeight[n] - highest)
 	}
 	var s steadyState
-	square := 0.0
+	square, accepted := 0.0, 0.0
 	for n := range logWeight {
 		p := math.Exp(logWeight[n]-highest) / total
 		running := float64(min(n, c.batch()))
@@ -32,21 +32,19 @@ func oracle(c *chain, arrivals float64) steadyState {
 		if n > 0 {
 			s.throughput += p * c.rate[min(n, c.batch())]
 		}
-		if n < c.batch() {
-			s.open += p
-		}
 		if n < states {
-			s.wait.probability += p
+			accepted += p
+			if n >= c.batch() {
+				s.wait.probability += p
+			}
 		}
 	}
 	s.runningVariance = square - s.running*s.running
 	s.empty = math.Exp(-highest) / total
 	s.blocked = math.Exp(logWeight[states]-highest) / total
 	s.service = s.running / s.throughput
-	accepted := s.wait.probability
-	s.open /= accepted
 	s.idle = s.empty / accepted
-	s.wait.probability = (accepted - s.open*accepted) / accepted
+	s.wait.probability /= accepted
 	return s
 }
 
@@ -84,7 +82,6 @@ func TestChainEqualsOracle(t *testing.T) {
 		requireNear(t, want.queued, got.queued, "queued")
 		requireNear(t, want.empty, got.empty, "empty")
 		requireNear(t, want.blocked, got.blocked, "blocked")
-		requireNear(t, want.open, got.open, "open")
 		requireNear(t, want.idle, got.idle, "idle")
 		requireNear(t, want.wait.probability, got.wait.probability, "wait probability")
 		require.InEpsilon(t, want.throughput, got.throughput, 1e-10)
@@ -127,7 +124,7 @@ func TestChainWithSeveralModes(t *testing.T) {
 		require.InDelta(t, want.runningVariance, got.runningVariance, 1e-11*want.running*want.running)
 		for name, pair := range map[string][2]float64{
 			"queued": {want.queued, got.queued}, "empty": {want.empty, got.empty},
-			"blocked": {want.blocked, got.blocked}, "open": {want.open, got.open},
+			"blocked": {want.blocked, got.blocked}, "waits": {want.wait.probability, got.wait.probability},
 		} {
 			if pair[0] > 1e-290 {
 				require.InEpsilon(t, pair[0], pair[1], 1e-10, name)
@@ -162,7 +159,7 @@ func TestChainExtremeRates(t *testing.T) {
 		c := newChain(3, places, func(int) float64 { return 1 })
 		for _, arrivals := range []float64{0, math.SmallestNonzeroFloat64, 1e-120, 1e-90, 1e90, math.MaxFloat64, math.Inf(1)} {
 			s := c.solve(arrivals)
-			for _, v := range []float64{s.throughput, s.running, s.queued, s.empty, s.blocked, s.open, s.idle, s.service, s.wait.probability} {
+			for _, v := range []float64{s.throughput, s.running, s.queued, s.empty, s.blocked, s.idle, s.service, s.wait.probability} {
 				require.False(t, math.IsNaN(v) || math.IsInf(v, 0) || v < 0, "places %v, arrivals %v: %+v", places, arrivals, s)
 			}
 			require.InEpsilon(t, 1, s.service, 1e-12)

@@ -167,28 +167,29 @@ func meanShare(u float64) float64 {
 	return -math.Expm1(-u) / u
 }
 
-func (m *continuousBatching) latencies(s steadyState) latencies {
-	d := m.decoding(s)
-	first := m.firstToken(s, d)
-	wait := m.wait(s, d)
-	return latencies{
+func (m *continuousBatching) sojourn(o occupancy) sojourn {
+	d := m.decoding(&o)
+	first := m.firstToken(&o, &d)
+	return sojourn{
+		delayed: m.delayed(&o, &d),
+		stretch: m.stretch(&o),
 		prefill: first.own,
-		wait:    latencyAfterWait(wait, duration{}),
-		ttft:    latencyAfterWait(wait, first.duration),
-		itl:     varyingLatency(m.interTokens(d, first.wake)),
-		e2e:     latencyAfterWait(wait, first.duration.plus(m.rest(d, first.wake))),
+		first:   first.duration,
+		service: first.duration.plus(m.rest(&d, first.wake)),
+		itl:     m.interTokens(&d, first.wake),
 	}
 }
 
-// means takes them from the distributions, which cost little more.
-func (m *continuousBatching) means(s steadyState) means {
-	l := m.latencies(s)
-	return l.means()
+// means takes them from the stages, which cost little more.
+func (m *continuousBatching) means(o occupancy) means {
+	s := m.sojourn(o)
+	w := s.wait(o.wait)
+	return s.means(&w)
 }
 
 // interTokens returns the mean time between the tokens of a request. It is at most
 // the longest iteration, and what has bounds varies no more than between them.
-func (m *continuousBatching) interTokens(d decodeState, w wake) duration {
+func (m *continuousBatching) interTokens(d *decodeState, w wake) duration {
 	if m.steps == 0 {
 		return duration{}
 	}
@@ -201,7 +202,7 @@ func (m *continuousBatching) interTokens(d decodeState, w wake) duration {
 }
 
 // rest returns the time from the first token to the last.
-func (m *continuousBatching) rest(d decodeState, w wake) duration {
+func (m *continuousBatching) rest(d *decodeState, w wake) duration {
 	tokens := m.out - 1
 	mean := tokens*d.itl + min(w.carried, tokens*min(w.step, d.most-d.itl))
 	constant := (1 - min(1, math.Sqrt(m.outputSCV))) * tokens * d.least
@@ -226,17 +227,17 @@ func (m *continuousBatching) longestIteration() float64 {
 	return m.iteration(m.running) + prompts*prefill
 }
 
-// wait returns the wait for a place in the batch. Requests that the token budget
-// holds back have one.
-func (m *continuousBatching) wait(s steadyState, d decodeState) queueWait {
-	if m.budgetLimited || s.wait.probability == 0 {
-		return queueWait{}
+// delayed returns the share of requests that wait for a place in the batch. Those that the token
+// budget holds back have one.
+func (m *continuousBatching) delayed(o *occupancy, d *decodeState) float64 {
+	switch w := &o.wait; {
+	case m.budgetLimited || w.probability == 0:
+		return 0
+	case w.logRatio < 0:
+		return hayward(w.probability, -math.Expm1(w.logRatio), o.runningVariance, d.peakedness)
+	default:
+		return w.probability
 	}
-	w := s.wait
-	if w.logRatio < 0 {
-		w.probability = hayward(w.probability, -math.Expm1(w.logRatio), s.runningVariance, d.peakedness)
-	}
-	return w.stretched(m.stretch(s))
 }
 
 // hayward returns the probability of waiting where the number of requests varies z
@@ -259,12 +260,12 @@ func hayward(probability, spare, variance, z float64) float64 {
 // differs from that of Poisson arrivals and exponential service: A. O. Allen,
 // "Probability, Statistics, and Queueing Theory" (1990), the Allen–Cunneen
 // approximation. Blocking stays that of the chain.
-func (m *continuousBatching) stretch(s steadyState) float64 {
+func (m *continuousBatching) stretch(o *occupancy) float64 {
 	decode := 0.0
 	if m.steps > 0 {
-		decode = s.service - m.prompt.time
+		decode = o.service - m.prompt.time
 	}
-	serviceSCV := (m.outputSCV*decode*decode + m.prompt.variance) / (s.service * s.service)
+	serviceSCV := (m.outputSCV*decode*decode + m.prompt.variance) / (o.service * o.service)
 	return (m.arrivalSCV + serviceSCV) / 2
 }
 
@@ -286,24 +287,24 @@ type decodeState struct {
 // neither stretches its own tokens. Prefill comes in busy periods, and so do the
 // requests that start decoding: the more they vary, the longer an iteration that a
 // request meets.
-func (m *continuousBatching) decoding(s steadyState) decodeState {
+func (m *continuousBatching) decoding(o *occupancy) decodeState {
 	dispersion := 1.0
-	if s.running > 0 {
-		dispersion = s.runningVariance / s.running
+	if o.running > 0 {
+		dispersion = o.runningVariance / o.running
 	}
-	prefill, iterations := m.prefill(s.running), m.iterations
+	prefill, iterations := m.prefill(o.running), m.iterations
 	if m.mode == Blocking {
 		iterations = max(m.steps, 1)
 	}
-	load := min(s.throughput*prefill, mostPrefillLoad)
-	mean := (s.service - prefill*max(dispersion, 1)) / iterations
-	requests := m.decodeShare * s.running
+	load := min(o.throughput*prefill, mostPrefillLoad)
+	mean := (o.service - prefill*max(dispersion, 1)) / iterations
+	requests := m.decodeShare * o.running
 	slope := m.slope(requests)
 
 	// In the time that is left for decoding, arrivals vary more by 1/(1-ρ)². Regular
 	// ones are not given credit.
-	arrivals := 1 + max(2*excessArrivals(s.throughput*s.service, m.arrivalSCV), 0)
-	overdispersion := (arrivals+s.throughput*s.throughput*m.prompt.variance)/((1-load)*(1-load)) - 1
+	arrivals := 1 + max(2*excessArrivals(o.throughput*o.service, m.arrivalSCV), 0)
+	overdispersion := (arrivals+o.throughput*o.throughput*m.prompt.variance)/((1-load)*(1-load)) - 1
 	most := m.iteration(m.decodeShare*m.running) / (1 - load)
 	// Lengths that vary smooth arrivals: by 1/2 if exponential, as in GI/M/∞.
 	overdispersion /= 1 + m.outputSCV
@@ -311,12 +312,12 @@ func (m *continuousBatching) decoding(s steadyState) decodeState {
 	mean = max(mean+bump+slope*(1-m.decodeShare), m.profile.Alpha)
 
 	peakedness := 1 + (1-load)*overdispersion
-	varianceOfRequests := peakedness * s.runningVariance * m.decodeShare * m.decodeShare
+	varianceOfRequests := peakedness * o.runningVariance * m.decodeShare * m.decodeShare
 	// The mean over a stay varies less than the value at a moment; with constant
 	// lengths and no feedback by 2/3.
 	averaged := 1 - 1/(3*max(dispersion, 1))
 	variance := slope * slope * varianceOfRequests * averaged
-	prefills := s.throughput * s.service * (prefill*prefill + m.prompt.variance)
+	prefills := o.throughput * o.service * (prefill*prefill + m.prompt.variance)
 	variance += prefills * (1 + overdispersion) / (m.iterations * m.iterations)
 
 	longest := m.longestIteration()
@@ -331,7 +332,7 @@ func (m *continuousBatching) decoding(s steadyState) decodeState {
 		variance:   variance * perToken * perToken,
 		least:      least * perToken,
 		most:       longest * perToken,
-		requests:   min(s.throughput*m.steps*mean, m.running),
+		requests:   min(o.throughput*m.steps*mean, m.running),
 		spread:     math.Sqrt(varianceOfRequests),
 		peakedness: peakedness,
 	}

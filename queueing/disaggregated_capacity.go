@@ -135,8 +135,7 @@ func (t *Tandem) search(limits []Limit, concerns func(Metric) bool, at func(rate
 		atLeast := excess(0)
 		if atLeast > roundingError {
 			p := at(0)
-			best := p.of(limit.Metric)
-			return tandemSearch{bound: true, binding: *limit, best: limit.ofLatency(&best)}
+			return tandemSearch{bound: true, binding: *limit, best: limit.ofLatency(p.of(limit.Metric))}
 		}
 		found.rate = findRoot(excess, 0, found.rate, min(atLeast, 0), atMost)
 		found.bound, found.binding = true, *limit
@@ -154,7 +153,15 @@ func (p *TandemPerformance) excess(l *Limit) float64 {
 	return l.quantileExcess((1 - p.BlockedShare) * latency.CDF(Seconds(l.seconds())))
 }
 
-func (p *TandemPerformance) of(m Metric) Latency {
-	all := latencies{ttft: p.TTFT, itl: p.ITL, e2e: p.E2E}
-	return *all.of(m)
+// of returns the distribution that a metric is about: for tokens per second that of its
+// reciprocal.
+func (p *TandemPerformance) of(m Metric) *Latency {
+	switch m {
+	case TTFT:
+		return &p.TTFT
+	case E2E:
+		return &p.E2E
+	default:
+		return &p.ITL
+	}
 }

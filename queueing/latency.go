@@ -29,14 +29,11 @@ func fixedLatency(t float64) Latency {
 // endless is the latency of a saturated replica.
 func endless() Latency { return fixedLatency(math.Inf(1)) }
 
-// exponentialLatency is the exponential distribution of the given mean.
-func exponentialLatency(mean float64) Latency {
-	return Latency{mean: mean, direct: matchGamma(0, mean, mean*mean)}
-}
-
 // duration is a time of which a part is constant; the rest has a mean and a
 // variance.
 type duration struct{ constant, varying, variance float64 }
+
+func (d duration) mean() float64 { return d.constant + d.varying }
 
 // plus returns the sum of independent durations.
 func (d duration) plus(e duration) duration {
@@ -50,22 +47,17 @@ func proportional(mean, scv float64) duration {
 	return duration{mean - varying, varying, scv * mean * mean}
 }
 
-// varyingLatency is a duration by itself.
-func varyingLatency(d duration) Latency {
-	return Latency{mean: d.constant + d.varying, direct: matchGamma(d.constant, d.varying, d.variance)}
-}
-
-// latencyAfterWait is a wait followed by a duration that does not depend on it.
-func latencyAfterWait(w queueWait, d duration) (l Latency) {
-	l.setAfterWait(&w, d)
-	return l
+// set makes l, which is zero, a duration by itself. To write a latency in place costs a third of
+// returning it.
+func (l *Latency) set(d duration) {
+	l.mean = d.mean()
+	l.direct = matchGamma(d.constant, d.varying, d.variance)
 }
 
 // setAfterWait makes l, which is zero, the latency of a wait followed by a duration
-// that does not depend on it. To write it in place costs a third of returning it.
+// that does not depend on it.
 func (l *Latency) setAfterWait(w *queueWait, d duration) {
-	l.mean = d.constant + d.varying
-	l.direct = matchGamma(d.constant, d.varying, d.variance)
+	l.set(d)
 	if w.probability == 0 {
 		return
 	}

@@ -42,21 +42,23 @@ func newLLMD(g generation, r Replica, s Shape) *llmd {
 // 0.999·μ(B), and any limit on tokens per second means 0.9 times the highest rate.
 func (m *llmd) sizing() sizing { return sizing{leastLoad: 0.001, tokenRateLoad: 0.9} }
 
-func (m *llmd) means(s steadyState) means {
-	t, wait := m.times(s.running, s.service), s.wait.overall()
-	return means{ttft: wait + t.first, itl: t.itl, e2e: wait + s.service}
+func (m *llmd) means(o occupancy) means {
+	t, wait := m.times(o.running, o.service), o.wait.overall()
+	return means{ttft: wait + t.first, itl: t.itl, e2e: wait + o.service}
 }
 
-func (m *llmd) latencies(s steadyState) (l latencies) {
-	t := m.times(s.running, s.service)
-	l.prefill = t.prefill
-	l.wait.setAfterWait(&s.wait, duration{})
-	l.ttft.setAfterWait(&s.wait, duration{constant: t.first})
-	l.itl = varyingLatency(m.itl(&s, t.itl))
-	decode := max(s.service-t.prefill, 0)
-	rest := duration{constant: s.service - decode}
-	l.e2e.setAfterWait(&s.wait, rest.plus(proportional(decode, m.outputSCV)))
-	return l
+func (m *llmd) sojourn(o occupancy) sojourn {
+	t := m.times(o.running, o.service)
+	decode := max(o.service-t.prefill, 0)
+	rest := duration{constant: o.service - decode}
+	return sojourn{
+		delayed: o.wait.probability,
+		stretch: 1,
+		prefill: t.prefill,
+		first:   duration{constant: t.first},
+		service: rest.plus(proportional(decode, m.outputSCV)),
+		itl:     m.itl(&o, t.itl),
+	}
 }
 
 // itlVariation is the ratio of the variance of one request's mean batch to the
@@ -67,14 +69,14 @@ const itlVariation = 2 / math.E
 
 // itl spreads a mean ITL over requests: by how the ITL at a batch differs one standard
 // deviation of the batch to both sides.
-func (m *llmd) itl(s *steadyState, mean float64) duration {
-	if s.running == 0 {
+func (m *llmd) itl(o *occupancy, mean float64) duration {
+	if o.running == 0 {
 		return duration{constant: mean}
 	}
 	least := min(m.itlAt(min(1, m.batch)), mean)
 	// Weighted by the requests inside, the mean batch is E[n²]/E[n].
-	typical := s.running + s.runningVariance/s.running
-	deviation := math.Sqrt(s.runningVariance)
+	typical := o.running + o.runningVariance/o.running
+	deviation := math.Sqrt(o.runningVariance)
 	lower := min(max(typical-deviation, 1), m.batch)
 	upper := min(max(typical+deviation, 1), m.batch)
 	half := (m.itlAt(upper) - m.itlAt(lower)) / 2

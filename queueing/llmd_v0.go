@@ -20,10 +20,10 @@ func (m *llmdV0) times(_, service float64) times { return times{itl: service / m
 // llmdWaiting is the family before it knew a prefill.
 type llmdWaiting struct{ *llmd }
 
-func (m llmdWaiting) latencies(s steadyState) latencies {
-	l := m.llmd.latencies(s)
-	l.ttft = exponentialLatency(s.wait.overall())
-	return l
+func (m llmdWaiting) sojourn(o occupancy) sojourn {
+	s := m.llmd.sojourn(o)
+	s.memoryless = true
+	return s
 }
 
 // sizing counts accepted requests only, as the family does.

@@ -9,27 +9,16 @@ type model interface {
 	// serviceTime returns τ(n), the time in the batch of one request while n run
 	// together all the time, for n = 1 … B.
 	serviceTime(n int) float64
-	// latencies returns the latencies in a steady state.
-	latencies(s steadyState) latencies
-	// means returns means of theirs, for less where that is possible.
-	means(s steadyState) means
+	// sojourn returns the stages of a request in a steady state.
+	sojourn(o occupancy) sojourn
+	// means returns the means of its latencies, for less where that is possible.
+	means(o occupancy) means
 	// sizing returns the rules by which capacity is found.
 	sizing() sizing
 }
 
-// latencies are the distributions that a model derives from a steady state. The
-// wait is that of the chain or as corrected by the model.
-type latencies struct {
-	prefill              float64
-	wait, ttft, itl, e2e Latency
-}
-
 // means are the means of latencies.
 type means struct{ ttft, itl, e2e float64 }
-
-func (l *latencies) means() means {
-	return means{ttft: l.ttft.mean, itl: l.itl.mean, e2e: l.e2e.mean}
-}
 
 // of returns the mean that a metric is about: for tokens per second that of its
 // reciprocal.

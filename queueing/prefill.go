@@ -28,20 +28,20 @@ type wake struct {
 
 // firstToken averages over the number of decoding requests that an arrival finds:
 // none, or a normal variable by the three points of Gauss–Hermite quadrature.
-func (m *continuousBatching) firstToken(s steadyState, d decodeState) firstToken {
+func (m *continuousBatching) firstToken(o *occupancy, d *decodeState) firstToken {
 	stream := promptStream{
 		model: m,
-		rate:  s.throughput,
-		load:  min(s.throughput*m.prompt.time, mostPrefillLoad),
+		rate:  o.throughput,
+		load:  min(o.throughput*m.prompt.time, mostPrefillLoad),
 		busy:  1,
 		most:  mostPrefillLoad,
 	}
-	some := 1 - s.idle
+	some := 1 - o.idle
 	var sum average
-	if s.idle > 0 {
+	if o.idle > 0 {
 		alone := stream
 		alone.busy = stream.load
-		sum.add(alone.at(0), s.idle)
+		sum.add(alone.at(0), o.idle)
 	}
 	if some > 0 {
 		requests := d.requests / some

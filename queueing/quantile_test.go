@@ -32,7 +32,7 @@ func randomLatencies(r *rand.Rand, n int) []Latency {
 		}
 		mean, square = mean/sum, square/sum
 		rate := math.Exp(4*r.Float64() - 2)
-		all[i] = latencyAfterWait(queueWait{
+		all[i].setAfterWait(&queueWait{
 			probability: math.Pow(r.Float64(), 3), mean: (mean + 1) / rate, variance: (mean + 1 + square - mean*mean) / (rate * rate),
 			rate: rate, logRatio: math.Log(ratio), places: places,
 		}, duration{constant, varying, varying * varying * math.Exp(4*r.Float64()-3)})
@@ -91,7 +91,8 @@ func TestQuantilesBesideSteepFlanks(t *testing.T) {
 			delayed = (1 - q) * (1 + 0.02*r.Float64())
 		}
 		wait := math.Exp(6*r.Float64() - 3)
-		l := latencyAfterWait(queueWait{
+		var l Latency
+		l.setAfterWait(&queueWait{
 			probability: delayed, mean: wait, variance: wait * wait * math.Exp(4*r.Float64()-2), rate: 1 / wait, logRatio: math.Log(0.5), places: math.Inf(1),
 		}, duration{0, 1, math.Exp(-math.Log(1e6) * (1 + r.Float64()))})
 		lower, upper := 0.0, 1.0

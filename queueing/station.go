@@ -86,7 +86,8 @@ func (s *Station) Evaluate(rate Rate) (p Performance) {
 		return s.saturation()
 	}
 	state := s.chain.solve(float64(rate))
-	l := s.model.latencies(state)
+	stages := s.model.sojourn(state.occupancy)
+	wait := stages.wait(state.wait)
 	// Field by field, because a composite literal is built elsewhere and copied.
 	p.Outcome = Steady
 	p.Throughput = Rate(state.throughput)
@@ -94,38 +95,38 @@ func (s *Station) Evaluate(rate Rate) (p Performance) {
 	p.BlockedShare = state.blocked
 	p.Utilization = state.running / float64(s.chain.batch())
 	p.Running = state.running
-	p.Queued = state.throughput * l.wait.mean
+	p.Queued = state.throughput * wait.overall()
 	p.EmptyProbability = state.empty
 	p.Service = Seconds(state.service)
-	p.Prefill = Seconds(l.prefill)
-	p.Wait = l.wait
-	p.TTFT = l.ttft
-	p.ITL = l.itl
-	p.E2E = l.e2e
+	p.Prefill = Seconds(stages.prefill)
+	p.Wait.setAfterWait(&wait, duration{})
+	stages.setLatency(&p.TTFT, TTFT, &wait)
+	stages.setLatency(&p.ITL, ITL, &wait)
+	stages.setLatency(&p.E2E, E2E, &wait)
 	return p
 }
 
 // saturation returns the performance with a full batch and an endless queue.
 func (s *Station) saturation() Performance {
-	full := steadyState{
+	full := occupancy{
 		throughput: s.chain.saturation(),
 		running:    float64(s.chain.batch()),
-		queued:     math.Inf(1),
 		service:    float64(s.chain.batch()) / s.chain.saturation(),
 	}
-	l := s.model.latencies(full)
-	return Performance{
+	stages := s.model.sojourn(full)
+	p := Performance{
 		Outcome:        Saturated,
 		Throughput:     s.SaturationRate(),
 		SaturationRate: s.SaturationRate(),
 		Utilization:    1,
 		Running:        full.running,
-		Queued:         full.queued,
+		Queued:         math.Inf(1),
 		Service:        Seconds(full.service),
-		Prefill:        Seconds(l.prefill),
+		Prefill:        Seconds(stages.prefill),
 		Wait:           endless(),
 		TTFT:           endless(),
-		ITL:            l.itl,
 		E2E:            endless(),
 	}
+	stages.setLatency(&p.ITL, ITL, &full.wait)
+	return p
 }

@@ -47,8 +47,11 @@ func (w *queueWait) overall() float64 { return w.probability * w.mean }
 // takes as long as its places, however variable the load. Factor 0 means that
 // nobody waits.
 func (w queueWait) stretched(factor float64) queueWait {
-	if factor == 0 || w.probability == 0 {
+	switch {
+	case factor == 0 || w.probability == 0:
 		return queueWait{}
+	case factor == 1:
+		return w
 	}
 	if !math.IsInf(w.places, 1) {
 		taken := min(w.rate*w.mean/w.places, 1)

@@ -1,0 +1,45 @@
+package queueing
+
+// sojourn is the stages of a request's time in a replica: the wait for a place in the batch, the
+// time from there to the first token, and to the last.
+type sojourn struct {
+	// delayed is the share of accepted requests that wait, stretch the factor by which they wait
+	// longer than in the chain: see [queueWait.stretched].
+	delayed, stretch float64
+	// prefill is the mean time of a prefill, including interference.
+	prefill float64
+	// first and service are the times from the place to the first and to the last token.
+	first, service duration
+	// itl is the time between tokens.
+	itl duration
+	// memoryless: the time to the first token is the wait, taken as exponential.
+	memoryless bool
+}
+
+// wait returns the wait for a place, given that of the chain.
+func (s *sojourn) wait(w queueWait) queueWait {
+	w.probability = s.delayed
+	return w.stretched(s.stretch)
+}
+
+// means returns the means of latencies.
+func (s *sojourn) means(w *queueWait) means {
+	wait := w.overall()
+	return means{ttft: wait + s.first.mean(), itl: s.itl.mean(), e2e: wait + s.service.mean()}
+}
+
+// setLatency makes l, which is zero, the distribution that a metric is about: for tokens per
+// second that of its reciprocal.
+func (s *sojourn) setLatency(l *Latency, m Metric, w *queueWait) {
+	switch {
+	case m == E2E:
+		l.setAfterWait(w, s.service)
+	case m != TTFT:
+		l.set(s.itl)
+	case s.memoryless:
+		mean := w.overall()
+		l.set(duration{0, mean, mean * mean})
+	default:
+		l.setAfterWait(w, s.first)
+	}
+}
