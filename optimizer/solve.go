@@ -153,16 +153,14 @@ func (s *solver) unmet(p *plan, priority int) float64 {
 func (s *solver) shortfall() int {
 	missing, items := 0, s.plan.replicas
 	var counts []int
-	for i := range s.canonical.workloads {
-		w := s.canonical.workload(i)
+	for i, from := range s.canonical.workloads {
+		w := s.canonical.given(i)
 		counts = resize(counts, len(w.Variants))
-		for j := range w.Variants {
-			counts[j] = 0
-			for range w.Variants[j].Placements {
-				counts[j] += int(items[0])
-				items = items[1:]
-			}
+		clear(counts)
+		for k, at := range s.canonical.items[from] {
+			counts[at.variant] += int(items[k])
 		}
+		items = items[len(s.canonical.items[from]):]
 		missing += w.shortfall(counts)
 	}
 	return missing
@@ -414,10 +412,14 @@ func (s *solver) bound(levels []Level) float64 {
 	}
 	var least runningSum
 	for i := range s.canonical.workloads {
-		w := s.canonical.workload(i)
-		if w.Penalized || !slices.ContainsFunc(levels, func(l Level) bool { return l.Priority == w.Priority }) {
-			least.add(w.leastCost())
+		w := s.canonical.given(i)
+		if !w.Penalized && slices.ContainsFunc(levels, func(l Level) bool { return l.Priority == w.Priority }) {
+			continue
 		}
+		if len(w.Shapes) > 1 { // which are summed up in their order
+			w = s.canonical.workload(i)
+		}
+		least.add(w.leastCost())
 	}
 	return max(s.money.bound, least.total())
 }
