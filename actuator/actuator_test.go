@@ -62,13 +62,12 @@ func TestScaleIsWritten(t *testing.T) {
 	o := s.add(deployments+"chat", 2)
 	require.NoError(t, one(t, client, target(deployment, "chat")))
 	require.EqualValues(t, 5, o.replicas)
-	require.Equal(t, []string{
-		"GET " + deployments + "chat/scale",
-		"PUT " + deployments + "chat/scale?fieldManager=poolwright",
-	}, s.asked())
+	patch := "PATCH " + deployments + "chat/scale?fieldManager=poolwright"
+	require.Equal(t, []string{patch}, s.asked())
 
 	require.NoError(t, one(t, client, target(deployment, "chat")))
-	require.Equal(t, []string{"GET " + deployments + "chat/scale"}, s.asked(), "nothing to write")
+	require.Equal(t, []string{patch, patch}, s.asked(), "the second one asks how many there are: those that are wanted")
+	require.EqualValues(t, 5, o.replicas)
 }
 
 func TestModes(t *testing.T) {
@@ -80,13 +79,13 @@ func TestModes(t *testing.T) {
 		asked    int
 		err      string
 	}{
-		"apply":           {mode: resource.Apply, replicas: 5, asked: 2},
-		"dry run":         {mode: resource.DryRun, replicas: 2, asked: 2},
+		"apply":           {mode: resource.Apply, replicas: 5, asked: 1},
+		"dry run":         {mode: resource.DryRun, replicas: 2, asked: 1},
 		"recommend":       {mode: resource.Recommend, replicas: 2},
 		"off":             {mode: resource.Off, replicas: 2, err: `Deployment team/chat is left alone: its mode is "off"`},
 		"foreign owner":   {mode: resource.Apply, owners: []string{"HorizontalPodAutoscaler team/chat"}, replicas: 2},
-		"taken over":      {mode: resource.Apply, owners: []string{"HorizontalPodAutoscaler team/chat"}, takeOver: true, replicas: 5, asked: 2},
-		"dry run, owned":  {mode: resource.DryRun, owners: []string{"ScaledObject team/chat"}, replicas: 2, asked: 2},
+		"taken over":      {mode: resource.Apply, owners: []string{"HorizontalPodAutoscaler team/chat"}, takeOver: true, replicas: 5, asked: 1},
+		"dry run, owned":  {mode: resource.DryRun, owners: []string{"ScaledObject team/chat"}, replicas: 2, asked: 1},
 		"nothing decided": {replicas: 2, err: `its mode is ""`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -109,7 +108,7 @@ func TestDryRunIsRefusedAsTheWriteWouldBe(t *testing.T) {
 	s, client := newAPIServer(t)
 	s.add(deployments+"chat", 2)
 	s.fault = func(r *http.Request) *apierrors.StatusError {
-		if r.Method == http.MethodPut && r.URL.Query().Get("dryRun") == metav1.DryRunAll {
+		if r.URL.Query().Get("dryRun") == metav1.DryRunAll {
 			return apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "chat", fmt.Errorf("a policy"))
 		}
 		return nil
@@ -134,28 +133,30 @@ func TestConflicts(t *testing.T) {
 	s, client := newAPIServer(t)
 	o := s.add(deployments+"chat", 2)
 	left := 4
-	s.fault = func(r *http.Request) *apierrors.StatusError {
-		if r.Method == http.MethodPut && left > 0 {
-			left--
-			o.version++ // its status was written
+	s.fault = func(*http.Request) *apierrors.StatusError {
+		if left == 0 {
+			return nil
 		}
-		return nil
+		left--
+		return conflict
 	}
 	require.NoError(t, one(t, client, target(deployment, "chat")))
 	require.EqualValues(t, 5, o.replicas)
-	require.Len(t, s.asked(), 10)
+	require.Len(t, s.asked(), 5)
 
 	o.replicas, left = 2, 1000
 	err := one(t, client, target(deployment, "chat"))
 	require.ErrorContains(t, err, "the object has been modified")
-	require.Len(t, s.asked(), 10)
+	require.Len(t, s.asked(), 5)
+
+	o.version++ // its status was written
+	s.fault = nil
+	require.NoError(t, one(t, client, target(deployment, "chat")))
+	require.EqualValues(t, 5, o.replicas)
 
 	o.replicas = 2
-	s.fault = func(r *http.Request) *apierrors.StatusError {
-		if r.Method == http.MethodPut {
-			o.version++
-			o.replicas = 7
-		}
+	s.fault = func(*http.Request) *apierrors.StatusError {
+		o.replicas = 7
 		return nil
 	}
 	require.ErrorContains(t, one(t, client, target(deployment, "chat")), "somebody else made it 7 replicas")
@@ -166,14 +167,15 @@ func TestRefusalsArePermanentUntilTheObjectChanges(t *testing.T) {
 	deployments := schema.GroupResource{Group: "apps", Resource: "deployments"}
 	for name, test := range map[string]struct {
 		refusal *apierrors.StatusError
+		asked   int
 		says    string
 	}{
 		"forbidden": {
-			apierrors.NewForbidden(deployments, "chat", fmt.Errorf("no rule")),
-			`the service account needs the verbs get and update on deployments/scale in the API group "apps"`,
+			apierrors.NewForbidden(deployments, "chat", fmt.Errorf("no rule")), 1,
+			`the service account needs the verb patch on deployments/scale in the API group "apps"`,
 		},
-		"invalid":   {apierrors.NewInvalid(deployment.GroupKind(), "chat", nil), "is invalid"},
-		"not found": {apierrors.NewNotFound(deployments, "chat"), "it is gone, or its kind cannot be scaled"},
+		"invalid":   {apierrors.NewInvalid(deployment.GroupKind(), "chat", nil), 2, "is invalid"},
+		"not found": {apierrors.NewNotFound(deployments, "chat"), 1, "it is gone, or its kind cannot be scaled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, client := newAPIServer(t)
@@ -184,14 +186,14 @@ func TestRefusalsArePermanentUntilTheObjectChanges(t *testing.T) {
 			apply := func(to int) error { return a.Apply(t.Context(), []planner.Change{change("h100", 2, to)})[0] }
 
 			require.ErrorContains(t, apply(5), test.says)
-			require.Len(t, s.asked(), 1)
+			require.Len(t, s.asked(), test.asked)
 			err := apply(5)
 			require.ErrorContains(t, err, "Deployment team/chat")
 			require.ErrorContains(t, err, "refused before")
 			require.Empty(t, s.asked())
 
 			require.Error(t, apply(4))
-			require.Len(t, s.asked(), 1, "another number may be taken")
+			require.Len(t, s.asked(), test.asked, "another number may be taken")
 
 			s.fault = nil
 			changed := all["h100"]
@@ -212,12 +214,12 @@ func TestTransientFailuresAreTriedAgain(t *testing.T) {
 			s, client := newAPIServer(t)
 			o := s.add(deployments+"chat", 2)
 			left := 2
-			s.fault = func(r *http.Request) *apierrors.StatusError {
-				if r.Method == http.MethodPut && left > 0 {
-					left--
-					return failure
+			s.fault = func(*http.Request) *apierrors.StatusError {
+				if left == 0 {
+					return nil
 				}
-				return nil
+				left--
+				return failure
 			}
 			require.NoError(t, one(t, client, target(deployment, "chat")))
 			require.EqualValues(t, 5, o.replicas)
@@ -264,29 +266,21 @@ func TestModelServingWithoutScaleSubresource(t *testing.T) {
 	with := target(modelServing, "chat")
 	require.NoError(t, one(t, client, with))
 	require.EqualValues(t, 5, o.replicas)
-	require.Equal(t, []string{
-		"GET " + modelServings + "chat",
-		"PATCH " + modelServings + "chat?fieldManager=poolwright",
-	}, s.asked())
+	require.Equal(t, []string{"PATCH " + modelServings + "chat?fieldManager=poolwright"}, s.asked())
 
 	o.replicas = 2
-	s.fault = func(r *http.Request) *apierrors.StatusError {
-		if r.Method == http.MethodPatch {
-			o.replicas = 4
-		}
+	s.fault = func(*http.Request) *apierrors.StatusError {
+		o.replicas = 4
 		return nil
 	}
 	require.ErrorContains(t, one(t, client, with), "somebody else made it 4 replicas")
 	require.EqualValues(t, 4, o.replicas)
 
-	s.fault = func(r *http.Request) *apierrors.StatusError {
-		if r.Method == http.MethodPatch {
-			return apierrors.NewForbidden(schema.GroupResource{}, "chat", fmt.Errorf("no rule"))
-		}
-		return nil
+	s.fault = func(*http.Request) *apierrors.StatusError {
+		return apierrors.NewForbidden(schema.GroupResource{}, "chat", fmt.Errorf("no rule"))
 	}
 	o.replicas = 2
-	require.ErrorContains(t, one(t, client, with), `get and patch on modelservings in the API group "workload.serving.volcano.sh"`)
+	require.ErrorContains(t, one(t, client, with), `the service account needs the verb patch on modelservings in the API group "workload.serving.volcano.sh"`)
 
 	s.fault = nil
 	s.mu.Lock()
@@ -296,7 +290,26 @@ func TestModelServingWithoutScaleSubresource(t *testing.T) {
 	client.Mapper.Reset()
 	s.asked()
 	require.NoError(t, one(t, client, with))
-	require.Contains(t, s.asked(), "PUT "+modelServings+"chat/scale?fieldManager=poolwright", "since v0.3")
+	require.Contains(t, s.asked(), "PATCH "+modelServings+"chat/scale?fieldManager=poolwright", "since v0.3")
+}
+
+// Numbers are left out where they are 0 in a scale, and where nobody has given them in an object.
+func TestNumbersThatAreLeftOut(t *testing.T) {
+	s, client := newAPIServer(t)
+	for path, from := range map[string]int{deployments + "chat": 0, modelServings + "chat": 1} {
+		o := s.add(path, 0)
+		with := target(deployment, "chat")
+		if path != deployments+"chat" {
+			with = target(modelServing, "chat")
+		}
+		apply := func(from, to int) error {
+			a := actuator.New(actuator.Config{Client: client, Targets: targets{"h100": with}})
+			return a.Apply(t.Context(), []planner.Change{change("h100", from, to)})[0]
+		}
+		require.ErrorContains(t, apply(2, 5), fmt.Sprintf("somebody else made it %d replicas", from), path)
+		require.NoError(t, apply(from, 5), path)
+		require.EqualValues(t, 5, o.replicas, path)
+	}
 }
 
 func TestWhatIsWrittenIsReadBack(t *testing.T) {

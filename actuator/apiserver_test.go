@@ -39,6 +39,7 @@ type apiServer struct {
 	inFlight, mostInFlight atomic.Int64
 }
 
+// stored is an object; 0 replicas are left out of it.
 type stored struct {
 	uid      string
 	version  int
@@ -108,7 +109,7 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	answer := *o
-	if failure := answer.change(r, body, s.mutate); failure != nil {
+	if failure := answer.change(body, s.mutate); failure != nil {
 		s.fail(w, failure)
 		return
 	}
@@ -120,29 +121,48 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // change carries a write out.
-func (o *stored) change(r *http.Request, body any, mutate func(int64) int64) *apierrors.StatusError {
-	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "things"}, "it", fmt.Errorf("the object has been modified"))
+func (o *stored) change(body any, mutate func(int64) int64) *apierrors.StatusError {
 	switch b := body.(type) {
 	case map[string]any:
 		if version, _ := b["metadata"].(map[string]any)["resourceVersion"].(string); version != strconv.Itoa(o.version) {
 			return conflict
 		}
-		if r.Method == http.MethodPatch {
-			o.merged = append(o.merged, b)
-			return nil
+		o.merged = append(o.merged, b)
+	case []any: // a JSON patch
+		for _, one := range b {
+			if !o.operate(one.(map[string]any)) {
+				return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", "a test failed", 0, false)
+			}
 		}
-		o.replicas = int64(b["spec"].(map[string]any)["replicas"].(float64))
-	case []any: // a JSON patch with two tests
-		value := func(i int) any { return b[i].(map[string]any)["value"] }
-		if value(0) != o.uid || value(1) != float64(o.replicas) {
-			return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", "a test failed", 0, false)
+		if mutate != nil {
+			o.replicas = mutate(o.replicas)
 		}
-		o.replicas = int64(value(2).(float64))
-	}
-	if mutate != nil && body != nil {
-		o.replicas = mutate(o.replicas)
 	}
 	return nil
+}
+
+var conflict = apierrors.NewConflict(schema.GroupResource{Resource: "things"}, "it", fmt.Errorf("the object has been modified"))
+
+// operate carries out one operation of a JSON patch. It is false where a test fails.
+func (o *stored) operate(operation map[string]any) bool {
+	value := operation["value"]
+	switch operation["op"].(string) + " " + operation["path"].(string) {
+	case "test /metadata/uid":
+		return value == o.uid
+	case "test /spec/replicas":
+		return value == o.spec()["replicas"]
+	case "add /spec/replicas":
+		o.replicas = int64(value.(float64))
+		return true
+	}
+	return false
+}
+
+func (o *stored) spec() map[string]any {
+	if o.replicas == 0 {
+		return map[string]any{}
+	}
+	return map[string]any{"replicas": float64(o.replicas)}
 }
 
 func (o *stored) object(path string, isScale bool) map[string]any {
@@ -155,7 +175,7 @@ func (o *stored) object(path string, isScale bool) map[string]any {
 		"metadata": map[string]any{
 			"name": path[strings.LastIndexByte(path, '/')+1:], "uid": o.uid, "resourceVersion": strconv.Itoa(o.version),
 		},
-		"spec": map[string]any{"replicas": o.replicas},
+		"spec": o.spec(),
 	}
 }
 

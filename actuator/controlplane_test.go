@@ -178,9 +178,15 @@ func (w *world) kinds(t *testing.T) {
 		}
 		require.Contains(t, managers, "poolwright", kind[1])
 		require.ErrorContains(t, one(t, w.client, func() resource.Target {
-			target.Object.UID = "another"
-			return target
+			another := target
+			another.Object.UID = "another"
+			return another
 		}()), "it is another object of that name now")
+		a := actuator.New(actuator.Config{Client: w.client, Targets: targets{"h100": target}})
+		require.NoError(t, a.Apply(t.Context(), []planner.Change{change("h100", 5, 0)})[0], kind[1])
+		require.NoError(t, a.Apply(t.Context(), []planner.Change{change("h100", 0, 5)})[0], kind[1])
+		_, object = w.target(kind[0], kind[1], "chat")
+		require.EqualValues(t, 5, replicasOf(t, object), kind[1])
 	}
 }
 
@@ -304,15 +310,15 @@ func (w *world) rights(t *testing.T) {
 	changes := []planner.Change{change("h100", 2, 5), change("a100", 7, 5)}
 	errs := a.Apply(t.Context(), changes)
 	require.ErrorContains(t, errs[0], `Deployment team/guarded: scale from 2 to 5`)
-	require.ErrorContains(t, errs[0], `the service account needs the verbs get and update on deployments/scale in the API group "apps"`)
-	require.ErrorContains(t, errs[1], `get and patch on modelservings in the API group "workload.serving.volcano.sh"`)
+	require.ErrorContains(t, errs[0], `the service account needs the verb patch on deployments/scale in the API group "apps"`)
+	require.ErrorContains(t, errs[1], `the service account needs the verb patch on modelservings in the API group "workload.serving.volcano.sh"`)
 	err = a.Publish(t.Context(), []resource.Patch{{
 		Object: serving.Object, ResourceVersion: "1", Subresource: "status", Merge: map[string]any{"status": map[string]any{"replicas": 1}},
 	}}, []resource.Event{{Object: guarded.Object, Reason: "Scaled", Message: "x"}})
 	require.ErrorContains(t, err, `the service account needs the verb patch on modelservings/status in the API group "workload.serving.volcano.sh"`)
 	require.ErrorContains(t, err, `the service account needs the verbs create and patch on events in the API group "events.k8s.io"`)
 
-	w.kubectl("create", "role", "--namespace=team", "scaler", "--verb=get,update", "--resource=deployments.apps/scale")
+	w.kubectl("create", "role", "--namespace=team", "scaler", "--verb=patch", "--resource=deployments.apps/scale")
 	w.kubectl("create", "rolebinding", "--namespace=team", "scaler", "--role=scaler", "--serviceaccount=team:reader")
 	require.Eventually(t, func() bool {
 		a := actuator.New(actuator.Config{Client: client, Targets: all}) // one that remembers no refusal

@@ -58,7 +58,7 @@ func describe(object *resource.Reference, access string, c *planner.Change, err 
 	advice := ""
 	switch {
 	case apierrors.IsForbidden(err):
-		advice = "; the service account needs the verbs " + access
+		advice = "; the service account needs the verb " + access
 	case apierrors.IsNotFound(err):
 		advice = "; it is gone, or its kind cannot be scaled"
 	case meta.IsNoMatchError(err):

@@ -4,87 +4,44 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/scale"
 )
 
-// count is the number of replicas of an object as it was read.
-type count struct {
-	count int
-	uid   types.UID
-	// object is what is written back by way of the subresource.
-	object *autoscalingv1.Scale
-	// given is the value of the field, nil where it is left out.
-	given any
-}
-
-// scaleSubresource is the usual way.
-type scaleSubresource struct {
-	scales   scale.ScaleInterface
-	resource schema.GroupResource
-	name     string
-}
-
-func (s *scaleSubresource) access() string {
-	return fmt.Sprintf("get and update on %s/scale in the API group %q", s.resource.Resource, s.resource.Group)
-}
-
-func (s *scaleSubresource) read(ctx context.Context) (count, error) {
-	object, err := s.scales.Get(ctx, s.resource, s.name, metav1.GetOptions{})
-	if err != nil {
-		return count{}, err
-	}
-	return count{count: int(object.Spec.Replicas), uid: object.UID, object: object}, nil
-}
-
-func (s *scaleSubresource) write(ctx context.Context, as count, n int, options metav1.UpdateOptions) (int, error) {
-	object := as.object.DeepCopy()
-	object.Spec.Replicas = int32(min(n, math.MaxInt32)) //nolint:gosec // n is not negative
-	written, err := s.scales.Update(ctx, s.resource, object, options)
-	if err != nil {
-		return 0, err
-	}
-	return int(written.Spec.Replicas), nil
-}
-
-// replicasField is for kinds without a scale subresource: spec.replicas, 1 where it is
-// not given.
-type replicasField struct {
+// replicas is the number of replicas of an object: spec.replicas of its scale subresource or,
+// where its kind does without one, of the object itself.
+type replicas struct {
 	objects  dynamic.ResourceInterface
 	resource schema.GroupVersionResource
 	name     string
+	scale    bool
+	// omitted tells that the number is left out of the object, as far as is known. A scale
+	// leaves 0 out, and an object of which nobody has said how many means 1.
+	omitted bool
 }
 
-func (f *replicasField) access() string {
-	return fmt.Sprintf("get and patch on %s in the API group %q", f.resource.Resource, f.resource.Group)
+// access is what a service account needs to read and to write, in words.
+func (r *replicas) access() string {
+	return fmt.Sprintf("patch on %s in the API group %q", r.path(), r.resource.Group)
 }
 
-func (f *replicasField) read(ctx context.Context) (count, error) {
-	object, err := f.objects.Get(ctx, f.name, metav1.GetOptions{})
-	if err != nil {
-		return count{}, err
+func (r *replicas) path() string {
+	if r.scale {
+		return r.resource.Resource + "/scale"
 	}
-	return countOf(object)
+	return r.resource.Resource
 }
 
-func countOf(object *unstructured.Unstructured) (count, error) {
-	n, found, err := unstructured.NestedInt64(object.Object, "spec", "replicas")
-	if err != nil {
-		return count{}, fmt.Errorf("its spec.replicas cannot be read: %w", err)
-	}
-	c := count{count: 1, uid: object.GetUID()}
-	if found {
-		c.count, c.given = int(n), n
-	}
-	return c, nil
+// count is the number of replicas of an object as the API server had it.
+type count struct {
+	replicas int
+	uid      types.UID
+	// omitted: see replicas.
+	omitted bool
 }
 
 // operation of a JSON patch.
@@ -94,26 +51,46 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-// write tests the old number and not the version of the object, which its status changes
-// all the time.
-func (f *replicasField) write(ctx context.Context, as count, n int, options metav1.UpdateOptions) (int, error) {
-	patch, err := json.Marshal([]operation{
-		{"test", "/metadata/uid", as.uid}, {"test", "/spec/replicas", as.given}, {"add", "/spec/replicas", n},
-	})
+// write changes the number of replicas where the object still has the UID and the number that it
+// is said to have, and returns what the API server made of it. It is the API server that compares,
+// so one request is enough, and not the version of the object, which its status changes all the
+// time. No UID stands for any.
+func (r *replicas) write(ctx context.Context, uid types.UID, from, to int, options metav1.PatchOptions) (count, error) {
+	var was any // absent
+	if !r.omitted {
+		was = from
+	}
+	operations := []operation{{"test", "/spec/replicas", was}, {"add", "/spec/replicas", to}}
+	if uid != "" {
+		operations = append([]operation{{"test", "/metadata/uid", uid}}, operations...)
+	}
+	return r.patch(ctx, operations, options)
+}
+
+// read asks for a change of nothing: that needs no right but the one to write.
+func (r *replicas) read(ctx context.Context, options metav1.PatchOptions) (count, error) {
+	return r.patch(ctx, []operation{}, options)
+}
+
+func (r *replicas) patch(ctx context.Context, operations []operation, options metav1.PatchOptions) (count, error) {
+	body, err := json.Marshal(operations)
 	if err != nil {
-		return 0, err
+		return count{}, err
 	}
-	object, err := f.objects.Patch(ctx, f.name, types.JSONPatchType, patch,
-		metav1.PatchOptions{FieldManager: options.FieldManager, DryRun: options.DryRun})
-	if apierrors.IsInvalid(err) {
-		// A test that failed looks like an object that is refused.
-		if now, readErr := f.read(ctx); readErr == nil && (now.uid != as.uid || now.given != as.given) {
-			err = apierrors.NewConflict(f.resource.GroupResource(), f.name, err)
-		}
+	var subresources []string
+	if r.scale {
+		subresources = []string{"scale"}
 	}
+	object, err := r.objects.Patch(ctx, r.name, types.JSONPatchType, body, options, subresources...)
 	if err != nil {
-		return 0, err
+		return count{}, err
 	}
-	written, err := countOf(object)
-	return written.count, err
+	n, given, err := unstructured.NestedInt64(object.Object, "spec", "replicas")
+	if err != nil {
+		return count{}, fmt.Errorf("its spec.replicas cannot be read: %w", err)
+	}
+	if !given && !r.scale {
+		n = 1
+	}
+	return count{replicas: int(n), uid: object.GetUID(), omitted: !given}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/poolwright/poolwright/internal/resource"
 	"github.com/poolwright/poolwright/planner"
@@ -24,44 +25,53 @@ func (b *batch) scale(ctx context.Context, object *resource.Reference, c *planne
 	if err != nil {
 		return describe(object, "", c, err)
 	}
-	replicas := b.replicasOf(object, mapping)
+	replicas := b.replicasOf(object, mapping, c.From)
+	options := metav1.PatchOptions{FieldManager: b.config.FieldManager}
+	if dryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
 	for attempt := 1; ; attempt++ {
-		err := b.attempt(ctx, replicas, object, c, dryRun)
+		err := replicas.change(ctx, object.UID, c, options)
 		if err == nil {
 			return nil
 		}
-		// On a conflict somebody wrote between reading and writing, perhaps just the status:
-		// the next attempt finds out.
-		again := apierrors.IsConflict(err) || transient(err) && pause(ctx, attempt, err) == nil
+		again := errors.Is(err, errOmitted) || apierrors.IsConflict(err) || transient(err) && pause(ctx, attempt, err) == nil
 		if !again || attempt == mostAttempts {
 			return describe(object, replicas.access(), c, err)
 		}
 	}
 }
 
-// errReplaced says that the object has been deleted and made again.
-var errReplaced = errors.New("it is another object of that name now: the next cycle plans with it")
+var (
+	// errReplaced says that the object has been deleted and made again.
+	errReplaced = errors.New("it is another object of that name now: the next cycle plans with it")
+	// errOmitted says that the number of replicas was there where it was taken to be left out, or
+	// the other way round.
+	errOmitted = errors.New("somebody else writes its number of replicas and takes it out again")
+)
 
-// attempt reads, compares and writes once.
-func (b *batch) attempt(ctx context.Context, r replicas, object *resource.Reference, c *planner.Change, dryRun bool) error {
-	now, err := r.read(ctx)
-	switch {
-	case err != nil:
-		return err
-	case object.UID != "" && now.uid != object.UID:
-		return errReplaced
-	case now.count == c.To:
-		return nil
-	case now.count != c.From:
-		return fmt.Errorf("somebody else made it %d replicas since it was read: the next cycle plans with them", now.count)
+// change carries a change out, if it still is one. Where the API server refuses it, the object
+// tells why: it is not what the change was decided on, or the API server does not want it so.
+func (r *replicas) change(ctx context.Context, uid types.UID, c *planner.Change, options metav1.PatchOptions) error {
+	written, err := r.write(ctx, uid, c.From, c.To, options)
+	if apierrors.IsInvalid(err) {
+		now, readErr := r.read(ctx, options)
+		switch {
+		case readErr != nil:
+			return readErr
+		case uid != "" && now.uid != uid:
+			return errReplaced
+		case now.replicas == c.To:
+			return nil
+		case now.replicas != c.From:
+			return fmt.Errorf("somebody else made it %d replicas since it was read: the next cycle plans with them", now.replicas)
+		case now.omitted != r.omitted:
+			r.omitted = now.omitted
+			return errOmitted
+		}
 	}
-	options := metav1.UpdateOptions{FieldManager: b.config.FieldManager}
-	if dryRun {
-		options.DryRun = []string{metav1.DryRunAll}
-	}
-	written, err := r.write(ctx, now, c.To, options)
-	if err == nil && written != c.To {
-		err = fmt.Errorf("the API server made it %d replicas instead: a webhook or the owner of the object changes what is written", written)
+	if err == nil && written.replicas != c.To {
+		err = fmt.Errorf("the API server made it %d replicas instead: a webhook or the owner of the object changes what is written", written.replicas)
 	}
 	return err
 }
@@ -83,26 +93,20 @@ func (b *batch) mapping(object *resource.Reference) (*meta.RESTMapping, error) {
 	return mapping, err
 }
 
-// replicas reads and writes the number of replicas of an object.
-type replicas interface {
-	read(ctx context.Context) (count, error)
-	// write writes the number if the object is as it was read, and returns what the API
-	// server made of it. If it is not, the error is a conflict.
-	write(ctx context.Context, as count, n int, options metav1.UpdateOptions) (int, error)
-	// access is what a service account needs for that, in words.
-	access() string
-}
-
 // modelServing of Kthena has a scale subresource since v0.3.
 var modelServing = schema.GroupKind{Group: "workload.serving.volcano.sh", Kind: "ModelServing"}
 
-// replicasOf returns the way to the replicas of an object: its scale subresource, or the
-// field of the kind that does without in some versions.
-func (b *batch) replicasOf(object *resource.Reference, mapping *meta.RESTMapping) replicas {
-	if object.GroupKind() == modelServing && !b.hasScale(mapping.Resource) {
-		return &replicasField{b.config.Client.Dynamic.Resource(mapping.Resource).Namespace(object.Namespace), mapping.Resource, object.Name}
+// replicasOf returns where the number of replicas of an object is, which is taken to have some
+// already.
+func (b *batch) replicasOf(object *resource.Reference, mapping *meta.RESTMapping, now int) *replicas {
+	r := &replicas{
+		objects:  b.config.Client.Dynamic.Resource(mapping.Resource).Namespace(object.Namespace),
+		resource: mapping.Resource,
+		name:     object.Name,
+		scale:    object.GroupKind() != modelServing || b.hasScale(mapping.Resource),
 	}
-	return &scaleSubresource{b.config.Client.Scales.Scales(object.Namespace), mapping.Resource.GroupResource(), object.Name}
+	r.omitted = r.scale && now == 0
+	return r
 }
 
 // hasScale tells whether a resource has a scale subresource, as far as can be found out.

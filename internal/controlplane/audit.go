@@ -110,8 +110,9 @@ type auditEvent struct {
 	ResponseStatus struct {
 		Code int `json:"code"`
 	} `json:"responseStatus"`
-	RequestObject  scaleObject `json:"requestObject"`
-	ResponseObject scaleObject `json:"responseObject"`
+	// RequestObject is a scale, a part of one or a JSON patch, which only writes have.
+	RequestObject  json.RawMessage `json:"requestObject"`
+	ResponseObject scaleObject     `json:"responseObject"`
 }
 
 // scaleObject is what is read of a scale.
@@ -124,6 +125,26 @@ type scaleObject struct {
 	} `json:"spec"`
 }
 
+// sets returns the number of replicas that a write asks for; false for a JSON patch that sets none.
+func (e *auditEvent) sets() (replicas int, ok bool) {
+	var patch []struct {
+		Op    string          `json:"op"`
+		Path  string          `json:"path"`
+		Value json.RawMessage `json:"value"`
+	}
+	if err := json.Unmarshal(e.RequestObject, &patch); err != nil {
+		var scale scaleObject
+		_ = json.Unmarshal(e.RequestObject, &scale) // left out where the client was gone before it was read
+		return scale.Spec.Replicas, true
+	}
+	for _, o := range patch {
+		if o.Op != "test" && o.Path == "/spec/replicas" {
+			return replicas, json.Unmarshal(o.Value, &replicas) == nil
+		}
+	}
+	return 0, false
+}
+
 // answered tells whether the write was carried out for sure.
 func (e *auditEvent) answered() bool { return e.ResponseStatus.Code == http.StatusOK }
 
@@ -131,14 +152,16 @@ func (e *auditEvent) scales() bool {
 	asked, err := url.Parse(e.RequestURI)
 	write := e.Verb == "update" || e.Verb == "patch"
 	refused := e.ResponseStatus.Code >= http.StatusBadRequest && e.ResponseStatus.Code < http.StatusInternalServerError
-	return err == nil && write && e.ObjectRef.Subresource == "scale" && !refused && !asked.Query().Has("dryRun")
+	_, sets := e.sets()
+	return err == nil && write && e.ObjectRef.Subresource == "scale" && !refused && !asked.Query().Has("dryRun") && sets
 }
 
 func (e *auditEvent) scaling() Scaling {
 	s := Scaling{
-		At: e.StageTimestamp, User: e.User.Username, Replicas: e.RequestObject.Spec.Replicas,
+		At: e.StageTimestamp, User: e.User.Username,
 		Resource: e.ObjectRef.Resource, Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name,
 	}
+	s.Replicas, _ = e.sets()
 	if e.answered() {
 		s.Replicas, s.Version = e.ResponseObject.Spec.Replicas, e.ResponseObject.Metadata.ResourceVersion
 	}

@@ -18,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/poolwright/poolwright/internal/controlplane"
@@ -115,6 +116,22 @@ func TestControlPlane(t *testing.T) {
 		assert.NotEmpty(t, all[0].Version)
 		all[0].At, all[0].Version = time.Time{}, ""
 		assert.Equal(t, controlplane.Scaling{User: "admin", Resource: "deployments", Namespace: "default", Name: "big"}, all[0])
+	})
+
+	t.Run("what sets a scale is on record, and what only reads it is not", func(t *testing.T) {
+		patch := func(operations string) error {
+			_, err := client.AppsV1().Deployments("default").Patch(t.Context(), "big", types.JSONPatchType, []byte(operations), metav1.PatchOptions{}, "scale")
+			return err
+		}
+		require.NoError(t, patch(`[{"op": "test", "path": "/spec/replicas", "value": null}, {"op": "add", "path": "/spec/replicas", "value": 2}]`))
+		require.NoError(t, patch(`[]`))
+		require.Error(t, patch(`[{"op": "test", "path": "/spec/replicas", "value": 7}, {"op": "add", "path": "/spec/replicas", "value": 3}]`))
+		require.NoError(t, patch(`[{"op": "replace", "path": "/spec/replicas", "value": 0}]`))
+		all, err := cluster.Scalings()
+		require.NoError(t, err)
+		require.Len(t, all, 3)
+		assert.Equal(t, []int{2, 0}, []int{all[1].Replicas, all[2].Replicas})
+		require.Eventually(t, func() bool { return len(pods(t, client)) == 0 }, patience, tick)
 	})
 
 	t.Run("what a client has not waited for is on record", func(t *testing.T) {

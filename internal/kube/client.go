@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
-	"k8s.io/client-go/scale"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
@@ -36,7 +35,6 @@ type Client struct {
 	// Mapper knows the kinds of the cluster. It is to be reset when one is missing, which
 	// may have been installed since.
 	Mapper meta.ResettableRESTMapper
-	Scales scale.ScalesGetter
 }
 
 // Load reads how to reach a cluster, and the namespace that is meant where none is named.
@@ -82,9 +80,5 @@ func New(r *rest.Config) (*Client, error) {
 	}
 	cached := memory.NewMemCacheClient(typed.Discovery())
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(cached)
-	scales, err := scale.NewForConfig(r, mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(cached))
-	if err != nil {
-		return nil, fmt.Errorf("kube: %w", err)
-	}
-	return &Client{Typed: typed, Dynamic: dynamicClient, Discovery: cached, Mapper: mapper, Scales: scales}, nil
+	return &Client{Typed: typed, Dynamic: dynamicClient, Discovery: cached, Mapper: mapper}, nil
 }

@@ -40,9 +40,8 @@ func TestLoad(t *testing.T) {
 	require.Equal(t, float32(7), r.QPS)
 	require.Equal(t, 9, r.Burst)
 
-	client, err := kube.New(r)
+	_, err = kube.New(r)
 	require.NoError(t, err)
-	require.NotNil(t, client.Scales)
 
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	_, _, err = kube.Load(kube.Config{})

@@ -197,8 +197,7 @@ const withoutStreams = "KUBE_FEATURE_WatchListClient=false"
 // newKthena are the rights that need a newer Kthena than the others.
 var newKthena = []right{
 	{"workload.serving.volcano.sh", "autoscalingpolicies/status", "patch"},
-	{"workload.serving.volcano.sh", "modelservings/scale", "get"},
-	{"workload.serving.volcano.sh", "modelservings/scale", "update"},
+	{"workload.serving.volcano.sh", "modelservings/scale", "patch"},
 }
 
 // usual are all other rights.
