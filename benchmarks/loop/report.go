@@ -23,8 +23,9 @@ const about = `Cycles of ` + "`poolwright serve`" + ` over fleets of Deployments
 that scrapes what their engines would report, all on this machine. Each workload has variants on three types of devices. The demand of a tenth
 of the workloads triples, so that each needs another replica; figures are means over the cycles until all of it is served, but for the longest cycle, the first
 one included, and for the memory, which is the most that the process held. Growth is the slope of the logarithm over that of the number of workloads, by
-least squares: 0 does not grow, 1 grows as the number does. Requests are those to the API server; reading is by watches. Each size is measured once:
-there are no intervals. No peer can be asked the same: none runs without containers.`
+least squares: 0 does not grow, 1 grows as the number does. Requests are those to the API server; reading is by watches. Simulated nodes renew their leases
+every 150 s in place of 10, as kubelets do that on machines of their own. Each size is measured once: there are no intervals. No peer can be asked
+the same: none runs without containers.`
 
 // newReport returns what was found, by size.
 func newReport(all []*scale.Figures) *report.Report {

@@ -26,6 +26,7 @@ var stages []byte
 const (
 	defaultHPASyncPeriod  = 2 * time.Second
 	defaultScrapeInterval = time.Second
+	defaultNodeLease      = 40 * time.Second
 
 	// controllers are those that run. Without the one for the lifecycle of nodes pods never
 	// become ready.
@@ -104,9 +105,11 @@ func (c *ControlPlane) clients(config *Config, kubeconfig string, addresses []st
 		component.ready = answers(client, "https://"+address+"/healthz")
 		return component, nil
 	}
+	lease := cmp.Or(config.NodeLease, defaultNodeLease)
 	c.ControllerManager, err = kubernetes("kube-controller-manager", addresses[0],
 		"--service-account-private-key-file="+c.path("key.pem"), "--root-ca-file="+c.path("certificate.pem"),
 		fmt.Sprintf("--horizontal-pod-autoscaler-sync-period=%s", cmp.Or(config.HPASyncPeriod, defaultHPASyncPeriod)),
+		fmt.Sprintf("--node-monitor-grace-period=%s", lease+lease/4),
 		"--controllers="+controllers)
 	if err != nil {
 		return err
@@ -116,7 +119,7 @@ func (c *ControlPlane) clients(config *Config, kubeconfig string, addresses []st
 	}
 	c.Kwok = c.component("kwok",
 		"--kubeconfig="+kubeconfig, "--config="+c.path("stages.yaml"), "--manage-all-nodes=true",
-		"--node-lease-duration-seconds=40", "--cidr="+c.network.pods, "--node-ip="+c.network.host, "--server-address="+addresses[2])
+		fmt.Sprintf("--node-lease-duration-seconds=%.0f", lease.Seconds()), "--cidr="+c.network.pods, "--node-ip="+c.network.host, "--server-address="+addresses[2])
 	c.Kwok.ready = answers(http.DefaultClient, "http://"+addresses[2]+"/healthz")
 	return nil
 }

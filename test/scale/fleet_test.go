@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -148,12 +149,13 @@ func (f *fleet) report(w io.Writer) {
 	growing, since := f.growing, f.since
 	f.mu.Unlock()
 	now := time.Now()
+	var text []byte
 	for i := range f.workloads {
 		requests := calm * now.Sub(f.began).Seconds()
 		if i < growing {
 			requests += (grown - calm) * now.Sub(since).Seconds()
 		}
-		labels := fmt.Sprintf(`{namespace=%q,pod="%s-%s-0",model_name=%q}`, namespace, modelName(i), accelerators[0].name, modelName(i))
+		labels := fmt.Sprintf(`{namespace=%q,pod="%s-%s-0",model_name=%q} `, namespace, modelName(i), accelerators[0].name, modelName(i))
 		for _, m := range []struct {
 			name  string
 			value float64
@@ -170,9 +172,11 @@ func (f *fleet) report(w io.Writer) {
 			{"vllm:time_to_first_token_seconds_sum", requests * 0.1},
 			{"vllm:time_to_first_token_seconds_count", requests},
 		} {
-			_, _ = fmt.Fprintf(w, "%s%s %g\n", m.name, labels, m.value) // Prometheus asks again
+			text = append(append(text, m.name...), labels...)
+			text = append(strconv.AppendFloat(text, m.value, 'g', -1, 64), '\n')
 		}
 	}
+	_, _ = w.Write(text) // Prometheus asks again
 }
 
 // versions are those of the API server and of Prometheus.
