@@ -12,7 +12,7 @@ type sojourn struct {
 	first, service duration
 	// itl is the time between tokens.
 	itl duration
-	// memoryless: the time to the first token is the wait, taken as exponential.
+	// memoryless: the time to the first token is the wait, taken as exponential; first is 0 then.
 	memoryless bool
 }
 
@@ -31,15 +31,17 @@ func (s *sojourn) means(w *queueWait) means {
 // setLatency makes l, which is zero, the distribution that a metric is about: for tokens per
 // second that of its reciprocal.
 func (s *sojourn) setLatency(l *Latency, m Metric, w *queueWait) {
-	switch {
-	case m == E2E:
-		l.setAfterWait(w, s.service)
-	case m != TTFT:
-		l.set(s.itl)
-	case s.memoryless:
-		mean := w.overall()
-		l.set(duration{0, mean, mean * mean})
-	default:
+	switch m {
+	case TTFT:
+		if s.memoryless {
+			mean := w.overall()
+			l.set(duration{0, mean, mean * mean})
+			return
+		}
 		l.setAfterWait(w, s.first)
+	case E2E:
+		l.setAfterWait(w, s.service)
+	default:
+		l.set(s.itl)
 	}
 }

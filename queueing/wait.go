@@ -50,7 +50,7 @@ func (w queueWait) stretched(factor float64) queueWait {
 	switch {
 	case factor == 0 || w.probability == 0:
 		return queueWait{}
-	case factor == 1:
+	case factor == 1: // which the division below need not give back
 		return w
 	}
 	if !math.IsInf(w.places, 1) {

@@ -99,3 +99,15 @@ func TestLogUpperGamma(t *testing.T) {
 	}
 	require.InEpsilon(t, math.Log(upperGamma(20, 600)), logUpperGamma(20, 600), 1e-12)
 }
+
+// A wait that is stretched by nothing is the same, and one by almost nothing almost.
+func TestStretchedByOne(t *testing.T) {
+	for _, places := range []float64{3, 10, 1000, math.Inf(1)} {
+		w := queueWait{probability: 0.3, mean: 0.7, variance: 0.4, rate: 3, logRatio: -0.1, places: places}
+		require.Equal(t, w, w.stretched(1))
+		near := w.stretched(1 + 1e-9)
+		require.InEpsilon(t, w.mean, near.mean, 1e-8)
+		require.InEpsilon(t, w.variance, near.variance, 1e-8)
+		require.InEpsilon(t, w.rate, near.rate, 1e-8)
+	}
+}
