@@ -416,7 +416,7 @@ func (s *solver) bound(levels []Level) float64 {
 		if !w.Penalized && slices.ContainsFunc(levels, func(l Level) bool { return l.Priority == w.Priority }) {
 			continue
 		}
-		if len(w.Shapes) > 1 { // which are summed up in their order
+		if len(w.Shapes) > 1 { // in canonical order, so that sums round alike
 			w = s.canonical.workload(i)
 		}
 		least.add(w.leastCost())
