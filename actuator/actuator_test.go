@@ -63,10 +63,11 @@ func TestScaleIsWritten(t *testing.T) {
 	require.NoError(t, one(t, client, target(deployment, "chat")))
 	require.EqualValues(t, 5, o.replicas)
 	patch := "PATCH " + deployments + "chat/scale?fieldManager=poolwright"
+	read := "PATCH " + deployments + "chat/scale?dryRun=All&fieldManager=poolwright"
 	require.Equal(t, []string{patch}, s.asked())
 
 	require.NoError(t, one(t, client, target(deployment, "chat")))
-	require.Equal(t, []string{patch, patch}, s.asked(), "the second one asks how many there are: those that are wanted")
+	require.Equal(t, []string{patch, read}, s.asked(), "there are as many as are wanted")
 	require.EqualValues(t, 5, o.replicas)
 }
 
@@ -149,11 +150,6 @@ func TestConflicts(t *testing.T) {
 	require.ErrorContains(t, err, "the object has been modified")
 	require.Len(t, s.asked(), 5)
 
-	o.version++ // its status was written
-	s.fault = nil
-	require.NoError(t, one(t, client, target(deployment, "chat")))
-	require.EqualValues(t, 5, o.replicas)
-
 	o.replicas = 2
 	s.fault = func(*http.Request) *apierrors.StatusError {
 		o.replicas = 7
@@ -180,7 +176,12 @@ func TestRefusalsArePermanentUntilTheObjectChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, client := newAPIServer(t)
 			s.add("/apis/apps/v1/namespaces/team/deployments/chat", 2)
-			s.fault = func(*http.Request) *apierrors.StatusError { return test.refusal }
+			s.fault = func(r *http.Request) *apierrors.StatusError {
+				if reads(r) {
+					return nil
+				}
+				return test.refusal
+			}
 			all := targets{"h100": target(deployment, "chat")}
 			a := actuator.New(actuator.Config{Client: client, Targets: all})
 			apply := func(to int) error { return a.Apply(t.Context(), []planner.Change{change("h100", 2, to)})[0] }
@@ -293,23 +294,70 @@ func TestModelServingWithoutScaleSubresource(t *testing.T) {
 	require.Contains(t, s.asked(), "PATCH "+modelServings+"chat/scale?fieldManager=poolwright", "since v0.3")
 }
 
-// Numbers are left out where they are 0 in a scale, and where nobody has given them in an object.
-func TestNumbersThatAreLeftOut(t *testing.T) {
+// reads tells a patch that changes nothing, where the mode is not dry-run.
+func reads(r *http.Request) bool { return r.URL.Query().Get("dryRun") == metav1.DryRunAll }
+
+// A Scale leaves 0 replicas out.
+func TestFromNone(t *testing.T) {
 	s, client := newAPIServer(t)
-	for path, from := range map[string]int{deployments + "chat": 0, modelServings + "chat": 1} {
-		o := s.add(path, 0)
-		with := target(deployment, "chat")
-		if path != deployments+"chat" {
-			with = target(modelServing, "chat")
-		}
-		apply := func(from, to int) error {
-			a := actuator.New(actuator.Config{Client: client, Targets: targets{"h100": with}})
-			return a.Apply(t.Context(), []planner.Change{change("h100", from, to)})[0]
-		}
-		require.ErrorContains(t, apply(2, 5), fmt.Sprintf("somebody else made it %d replicas", from), path)
-		require.NoError(t, apply(from, 5), path)
-		require.EqualValues(t, 5, o.replicas, path)
+	o := s.add(deployments+"chat", 0)
+	a := actuator.New(actuator.Config{Client: client, Targets: targets{"h100": target(deployment, "chat")}})
+	require.ErrorContains(t, one(t, client, target(deployment, "chat")), "somebody else made it 0 replicas")
+	require.NoError(t, a.Apply(t.Context(), []planner.Change{change("h100", 0, 5)})[0])
+	require.EqualValues(t, 5, o.replicas)
+}
+
+// A write that was carried out, and was answered with an error, is not repeated.
+func TestAnswersThatAreLost(t *testing.T) {
+	s, client := newAPIServer(t)
+	o := s.add(deployments+"chat", 2)
+	s.fault = func(*http.Request) *apierrors.StatusError {
+		s.fault, o.replicas = nil, 5
+		return apierrors.NewTimeoutError("it may have been done", 0)
 	}
+	require.NoError(t, one(t, client, target(deployment, "chat")))
+	require.Len(t, s.asked(), 3, "written, written again, and read")
+}
+
+// What there is after a refusal may not be known either.
+func TestReadingThatFails(t *testing.T) {
+	s, client := newAPIServer(t)
+	s.add(deployments+"chat", 3)
+	failure := apierrors.NewTooManyRequestsError("slow down")
+	s.fault = func(r *http.Request) *apierrors.StatusError {
+		if !reads(r) {
+			return nil
+		}
+		s.fault = nil
+		return failure
+	}
+	require.ErrorContains(t, one(t, client, target(deployment, "chat")), "somebody else made it 3 replicas", "asked again")
+
+	a := actuator.New(actuator.Config{Client: client, Targets: targets{"h100": target(deployment, "chat")}})
+	s.fault = func(r *http.Request) *apierrors.StatusError {
+		if !reads(r) {
+			return nil
+		}
+		return apierrors.NewBadRequest("a webhook does not support dry run")
+	}
+	err := a.Apply(t.Context(), []planner.Change{change("h100", 2, 5)})[0]
+	require.ErrorContains(t, err, "the server rejected our request due to an error in our request; what it is now cannot be read: a webhook does not support dry run")
+	s.asked()
+	require.ErrorContains(t, a.Apply(t.Context(), []planner.Change{change("h100", 2, 5)})[0], "refused before")
+	require.Empty(t, s.asked())
+}
+
+func TestReadingChangesNothing(t *testing.T) {
+	s, client := newAPIServer(t)
+	o := s.add(deployments+"chat", 7)
+	s.mutate = func(replicas int64) int64 { return min(replicas, 3) }
+	require.ErrorContains(t, one(t, client, target(deployment, "chat")), "somebody else made it")
+	require.EqualValues(t, 7, o.replicas)
+
+	with := target(deployment, "chat")
+	with.Mode = resource.DryRun
+	s.mutate = nil
+	require.ErrorContains(t, one(t, client, with), "somebody else made it 7 replicas")
 }
 
 func TestWhatIsWrittenIsReadBack(t *testing.T) {

@@ -131,7 +131,7 @@ func (o *stored) change(body any, mutate func(int64) int64) *apierrors.StatusErr
 	case []any: // a JSON patch
 		for _, one := range b {
 			if !o.operate(one.(map[string]any)) {
-				return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", "a test failed", 0, false)
+				return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", "", 0, false)
 			}
 		}
 		if mutate != nil {

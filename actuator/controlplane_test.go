@@ -149,6 +149,7 @@ func TestRealAPIServer(t *testing.T) {
 	t.Run("Incident12SomebodyScalesByHand", w.byHand)
 	t.Run("Incident30TwoInstallations", w.twoInstallations)
 	t.Run("a writer that conflicts", w.conflicts)
+	t.Run("a policy that refuses", w.policy)
 	t.Run("rights", w.rights)
 	t.Run("the roles that are shipped", w.roles)
 	t.Run("a kind that gets a scale subresource", w.upgrade)
@@ -172,11 +173,7 @@ func (w *world) kinds(t *testing.T) {
 		require.NoError(t, one(t, w.client, target), kind[1])
 		_, object := w.target(kind[0], kind[1], "chat")
 		require.EqualValues(t, 5, replicasOf(t, object), kind[1])
-		var managers []string
-		for _, f := range object.GetManagedFields() {
-			managers = append(managers, f.Manager)
-		}
-		require.Contains(t, managers, "poolwright", kind[1])
+		require.Contains(t, managersOf(object), "poolwright", kind[1])
 		require.ErrorContains(t, one(t, w.client, func() resource.Target {
 			another := target
 			another.Object.UID = "another"
@@ -187,7 +184,19 @@ func (w *world) kinds(t *testing.T) {
 		require.NoError(t, a.Apply(t.Context(), []planner.Change{change("h100", 0, 5)})[0], kind[1])
 		_, object = w.target(kind[0], kind[1], "chat")
 		require.EqualValues(t, 5, replicasOf(t, object), kind[1])
+		if kind[1] == "Deployment" {
+			require.NotContains(t, managersOf(object), "poolwright", "Kubernetes forgets who writes a scale that was 0, as docs/actuation.md says")
+		}
 	}
+}
+
+// managersOf are those who have written an object.
+func managersOf(object *unstructured.Unstructured) []string {
+	var managers []string
+	for _, f := range object.GetManagedFields() {
+		managers = append(managers, f.Manager)
+	}
+	return managers
 }
 
 func (w *world) dryRun(t *testing.T) {
@@ -283,16 +292,39 @@ func (w *world) conflicts(t *testing.T) {
 	}()
 	for n := 2; n < 40; n++ {
 		a := actuator.New(actuator.Config{Client: w.client, Targets: targets{"h100": target}})
-		errs := a.Apply(t.Context(), []planner.Change{change("h100", n, n+1)})
-		for attempt := 0; apierrors.IsConflict(errs[0]) && attempt < 10; attempt++ { // the next cycle
-			errs = a.Apply(t.Context(), []planner.Change{change("h100", n, n+1)})
-		}
-		require.NoError(t, errs[0])
+		require.NoError(t, a.Apply(t.Context(), []planner.Change{change("h100", n, n+1)})[0])
 	}
 	cancel()
 	require.Positive(t, <-written)
 	_, object := w.target("apps/v1", "Deployment", "busy")
 	require.EqualValues(t, 40, replicasOf(t, object), "no write lost, and none done twice")
+}
+
+// policy: what the cluster's own rules refuse is said as they say it, and not asked for again.
+func (w *world) policy(t *testing.T) {
+	w = w.on(t)
+	w.apply(fmt.Sprintf(deploymentOfNothing, "limited") + `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: limited}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [UPDATE], resources: [deployments/scale], resourceNames: [limited]}]
+  validations: [{expression: object.spec.replicas <= 4, message: four are enough}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: limited}
+spec: {policyName: limited, validationActions: [Deny]}
+`)
+	target, _ := w.target("apps/v1", "Deployment", "limited")
+	dry := target
+	dry.Mode = resource.DryRun
+	require.Eventually(t, func() bool { return one(t, w.client, dry) != nil }, patience, 50*time.Millisecond, "the policy to be in force")
+	a := actuator.New(actuator.Config{Client: w.client, Targets: targets{"h100": target}})
+	require.ErrorContains(t, a.Apply(t.Context(), []planner.Change{change("h100", 2, 5)})[0], "four are enough")
+	require.ErrorContains(t, a.Apply(t.Context(), []planner.Change{change("h100", 2, 5)})[0], "refused before")
+	require.NoError(t, a.Apply(t.Context(), []planner.Change{change("h100", 2, 4)})[0])
 }
 
 // rights: the error of a service account without them says which rule is missing.

@@ -25,7 +25,7 @@ func transient(err error) bool {
 
 // permanent errors stay until somebody changes something.
 func permanent(err error) bool {
-	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsInvalid(err)
+	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
 }
 
 // firstPause after a transient error; each is twice the last.

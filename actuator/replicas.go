@@ -19,29 +19,21 @@ type replicas struct {
 	resource schema.GroupVersionResource
 	name     string
 	scale    bool
-	// omitted tells that the number is left out of the object, as far as is known. A scale
-	// leaves 0 out, and an object of which nobody has said how many means 1.
-	omitted bool
 }
 
 // access is what a service account needs to read and to write, in words.
 func (r *replicas) access() string {
-	return fmt.Sprintf("patch on %s in the API group %q", r.path(), r.resource.Group)
-}
-
-func (r *replicas) path() string {
+	path := r.resource.Resource
 	if r.scale {
-		return r.resource.Resource + "/scale"
+		path += "/scale"
 	}
-	return r.resource.Resource
+	return fmt.Sprintf("patch on %s in the API group %q", path, r.resource.Group)
 }
 
-// count is the number of replicas of an object as the API server had it.
+// count is the number of replicas of an object as the API server has it.
 type count struct {
-	replicas int
-	uid      types.UID
-	// omitted: see replicas.
-	omitted bool
+	number int
+	uid    types.UID
 }
 
 // operation of a JSON patch.
@@ -52,13 +44,12 @@ type operation struct {
 }
 
 // write changes the number of replicas where the object still has the UID and the number that it
-// is said to have, and returns what the API server made of it. It is the API server that compares,
-// so one request is enough, and not the version of the object, which its status changes all the
-// time. No UID stands for any.
+// is said to have, and returns what the API server made of it; no UID stands for any. The API server
+// compares, so one request is enough. The version is not compared: it changes with each status.
 func (r *replicas) write(ctx context.Context, uid types.UID, from, to int, options metav1.PatchOptions) (count, error) {
-	var was any // absent
-	if !r.omitted {
-		was = from
+	var was any = from
+	if r.scale && from == 0 {
+		was = nil // a Scale leaves 0 out
 	}
 	operations := []operation{{"test", "/spec/replicas", was}, {"add", "/spec/replicas", to}}
 	if uid != "" {
@@ -67,8 +58,9 @@ func (r *replicas) write(ctx context.Context, uid types.UID, from, to int, optio
 	return r.patch(ctx, operations, options)
 }
 
-// read asks for a change of nothing: that needs no right but the one to write.
+// read asks what would come of a change of nothing: that needs no right but the one to write.
 func (r *replicas) read(ctx context.Context, options metav1.PatchOptions) (count, error) {
+	options.DryRun = []string{metav1.DryRunAll}
 	return r.patch(ctx, []operation{}, options)
 }
 
@@ -92,5 +84,5 @@ func (r *replicas) patch(ctx context.Context, operations []operation, options me
 	if !given && !r.scale {
 		n = 1
 	}
-	return count{replicas: int(n), uid: object.GetUID(), omitted: !given}, nil
+	return count{int(n), object.GetUID()}, nil
 }

@@ -25,55 +25,54 @@ func (b *batch) scale(ctx context.Context, object *resource.Reference, c *planne
 	if err != nil {
 		return describe(object, "", c, err)
 	}
-	replicas := b.replicasOf(object, mapping, c.From)
+	at := b.replicasOf(object, mapping)
 	options := metav1.PatchOptions{FieldManager: b.config.FieldManager}
 	if dryRun {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
 	for attempt := 1; ; attempt++ {
-		err := replicas.change(ctx, object.UID, c, options)
+		err := at.change(ctx, object.UID, c, options)
 		if err == nil {
 			return nil
 		}
-		again := errors.Is(err, errOmitted) || apierrors.IsConflict(err) || transient(err) && pause(ctx, attempt, err) == nil
+		again := apierrors.IsConflict(err) || transient(err) && pause(ctx, attempt, err) == nil
 		if !again || attempt == mostAttempts {
-			return describe(object, replicas.access(), c, err)
+			return describe(object, at.access(), c, err)
 		}
 	}
 }
 
-var (
-	// errReplaced says that the object has been deleted and made again.
-	errReplaced = errors.New("it is another object of that name now: the next cycle plans with it")
-	// errOmitted says that the number of replicas was there where it was taken to be left out, or
-	// the other way round.
-	errOmitted = errors.New("somebody else writes its number of replicas and takes it out again")
-)
+// errReplaced says that the object has been deleted and made again.
+var errReplaced = errors.New("it is another object of that name now: the next cycle plans with it")
 
-// change carries a change out, if it still is one. Where the API server refuses it, the object
+// change carries a change out, if it still is one. Where the API server finds it invalid, the object
 // tells why: it is not what the change was decided on, or the API server does not want it so.
 func (r *replicas) change(ctx context.Context, uid types.UID, c *planner.Change, options metav1.PatchOptions) error {
 	written, err := r.write(ctx, uid, c.From, c.To, options)
-	if apierrors.IsInvalid(err) {
-		now, readErr := r.read(ctx, options)
-		switch {
-		case readErr != nil:
-			return readErr
-		case uid != "" && now.uid != uid:
-			return errReplaced
-		case now.replicas == c.To:
-			return nil
-		case now.replicas != c.From:
-			return fmt.Errorf("somebody else made it %d replicas since it was read: the next cycle plans with them", now.replicas)
-		case now.omitted != r.omitted:
-			r.omitted = now.omitted
-			return errOmitted
-		}
-	}
-	if err == nil && written.replicas != c.To {
-		err = fmt.Errorf("the API server made it %d replicas instead: a webhook or the owner of the object changes what is written", written.replicas)
+	switch {
+	case apierrors.IsInvalid(err):
+		return r.explain(ctx, uid, c, options, err)
+	case err == nil && written.number != c.To:
+		return fmt.Errorf("the API server made it %d replicas instead: a webhook or the owner of the object changes what is written", written.number)
 	}
 	return err
+}
+
+// explain tells why a change was refused; nil where it has been carried out already.
+func (r *replicas) explain(ctx context.Context, uid types.UID, c *planner.Change, options metav1.PatchOptions, refusal error) error {
+	switch now, err := r.read(ctx, options); {
+	case transient(err) || apierrors.IsConflict(err):
+		return err
+	case err != nil:
+		return fmt.Errorf("%w; what it is now cannot be read: %w", refusal, err)
+	case uid != "" && now.uid != uid:
+		return errReplaced
+	case now.number == c.To:
+		return nil
+	case now.number != c.From:
+		return fmt.Errorf("somebody else made it %d replicas since it was read: the next cycle plans with them", now.number)
+	}
+	return refusal
 }
 
 // mapping finds the resource of a kind. One that is missing may have been installed since
@@ -96,17 +95,14 @@ func (b *batch) mapping(object *resource.Reference) (*meta.RESTMapping, error) {
 // modelServing of Kthena has a scale subresource since v0.3.
 var modelServing = schema.GroupKind{Group: "workload.serving.volcano.sh", Kind: "ModelServing"}
 
-// replicasOf returns where the number of replicas of an object is, which is taken to have some
-// already.
-func (b *batch) replicasOf(object *resource.Reference, mapping *meta.RESTMapping, now int) *replicas {
-	r := &replicas{
+// replicasOf returns where the number of replicas of an object is.
+func (b *batch) replicasOf(object *resource.Reference, mapping *meta.RESTMapping) *replicas {
+	return &replicas{
 		objects:  b.config.Client.Dynamic.Resource(mapping.Resource).Namespace(object.Namespace),
 		resource: mapping.Resource,
 		name:     object.Name,
 		scale:    object.GroupKind() != modelServing || b.hasScale(mapping.Resource),
 	}
-	r.omitted = r.scale && now == 0
-	return r
 }
 
 // hasScale tells whether a resource has a scale subresource, as far as can be found out.
