@@ -4,6 +4,7 @@ package controlplane
 
 import (
 	"bufio"
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -110,7 +111,7 @@ type auditEvent struct {
 	ResponseStatus struct {
 		Code int `json:"code"`
 	} `json:"responseStatus"`
-	// RequestObject is a scale, a part of one or a JSON patch, which only writes have.
+	// RequestObject is a scale, a part of one or a JSON patch.
 	RequestObject  json.RawMessage `json:"requestObject"`
 	ResponseObject scaleObject     `json:"responseObject"`
 }
@@ -125,24 +126,26 @@ type scaleObject struct {
 	} `json:"spec"`
 }
 
-// sets returns the number of replicas that a write asks for; false for a JSON patch that sets none.
-func (e *auditEvent) sets() (replicas int, ok bool) {
+// asked is the number of replicas that a write asks for; 0 where the client was gone before that was
+// read.
+func (e *auditEvent) asked() (replicas int) {
+	if !bytes.HasPrefix(e.RequestObject, []byte("[")) {
+		var scale scaleObject
+		_ = json.Unmarshal(e.RequestObject, &scale) // see above
+		return scale.Spec.Replicas
+	}
 	var patch []struct {
 		Op    string          `json:"op"`
 		Path  string          `json:"path"`
 		Value json.RawMessage `json:"value"`
 	}
-	if err := json.Unmarshal(e.RequestObject, &patch); err != nil {
-		var scale scaleObject
-		_ = json.Unmarshal(e.RequestObject, &scale) // left out where the client was gone before it was read
-		return scale.Spec.Replicas, true
-	}
+	_ = json.Unmarshal(e.RequestObject, &patch) // the API server has refused what is no patch
 	for _, o := range patch {
 		if o.Op != "test" && o.Path == "/spec/replicas" {
-			return replicas, json.Unmarshal(o.Value, &replicas) == nil
+			_ = json.Unmarshal(o.Value, &replicas) // nor has it taken what is no number
 		}
 	}
-	return 0, false
+	return replicas
 }
 
 // answered tells whether the write was carried out for sure.
@@ -152,16 +155,14 @@ func (e *auditEvent) scales() bool {
 	asked, err := url.Parse(e.RequestURI)
 	write := e.Verb == "update" || e.Verb == "patch"
 	refused := e.ResponseStatus.Code >= http.StatusBadRequest && e.ResponseStatus.Code < http.StatusInternalServerError
-	_, sets := e.sets()
-	return err == nil && write && e.ObjectRef.Subresource == "scale" && !refused && !asked.Query().Has("dryRun") && sets
+	return err == nil && write && e.ObjectRef.Subresource == "scale" && !refused && !asked.Query().Has("dryRun")
 }
 
 func (e *auditEvent) scaling() Scaling {
 	s := Scaling{
-		At: e.StageTimestamp, User: e.User.Username,
+		At: e.StageTimestamp, User: e.User.Username, Replicas: e.asked(),
 		Resource: e.ObjectRef.Resource, Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name,
 	}
-	s.Replicas, _ = e.sets()
 	if e.answered() {
 		s.Replicas, s.Version = e.ResponseObject.Spec.Replicas, e.ResponseObject.Metadata.ResourceVersion
 	}

@@ -109,7 +109,7 @@ func (c *ControlPlane) clients(config *Config, kubeconfig string, addresses []st
 	c.ControllerManager, err = kubernetes("kube-controller-manager", addresses[0],
 		"--service-account-private-key-file="+c.path("key.pem"), "--root-ca-file="+c.path("certificate.pem"),
 		fmt.Sprintf("--horizontal-pod-autoscaler-sync-period=%s", cmp.Or(config.HPASyncPeriod, defaultHPASyncPeriod)),
-		fmt.Sprintf("--node-monitor-grace-period=%s", lease+lease/4),
+		fmt.Sprintf("--node-monitor-grace-period=%s", lease+lease/4), // the default, 50 s, for the default
 		"--controllers="+controllers)
 	if err != nil {
 		return err

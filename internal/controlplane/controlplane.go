@@ -19,8 +19,8 @@ type Config struct {
 	HPASyncPeriod time.Duration
 	// ScrapeInterval of Prometheus; 0 = 1 s.
 	ScrapeInterval time.Duration
-	// NodeLease is how long a node is taken to be there after it has said so, which it does four
-	// times as often; 0 = 40 s, as kubelets have it.
+	// NodeLease is how long the lease of a node lasts, which is renewed four times as often; 0 = 40 s,
+	// as kubelets have it.
 	NodeLease time.Duration
 	// RuleFiles are rules that Prometheus evaluates, in intervals of ScrapeInterval.
 	RuleFiles []string

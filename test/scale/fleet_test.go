@@ -155,7 +155,7 @@ func (f *fleet) report(w io.Writer) {
 		if i < growing {
 			requests += (grown - calm) * now.Sub(since).Seconds()
 		}
-		labels := fmt.Sprintf(`{namespace=%q,pod="%s-%s-0",model_name=%q} `, namespace, modelName(i), accelerators[0].name, modelName(i))
+		labels := fmt.Sprintf(`{namespace=%q,pod="%s-%s-0",model_name=%q}`, namespace, modelName(i), accelerators[0].name, modelName(i))
 		for _, m := range []struct {
 			name  string
 			value float64
@@ -172,7 +172,7 @@ func (f *fleet) report(w io.Writer) {
 			{"vllm:time_to_first_token_seconds_sum", requests * 0.1},
 			{"vllm:time_to_first_token_seconds_count", requests},
 		} {
-			text = append(append(text, m.name...), labels...)
+			text = append(append(append(text, m.name...), labels...), ' ')
 			text = append(strconv.AppendFloat(text, m.value, 'g', -1, 64), '\n')
 		}
 	}

@@ -158,8 +158,8 @@ const (
 	cycleSum   = "poolwright_cycle_duration_seconds_sum"
 )
 
-// follow takes down how long the cycles took that have ended since the last sample: one at
-// most, as they begin further apart than samples are taken.
+// follow takes down how long the cycles took that have ended since the last sample: one, or two
+// after a long one, which then count as one.
 func (p *program) follow(s sample) {
 	if s[cycleCount] > p.cycles {
 		p.longest = max(p.longest, s[cycleSum]-p.seconds)

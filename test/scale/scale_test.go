@@ -28,8 +28,8 @@ const (
 	nodeLease = 10 * time.Minute
 	// patience is for what takes long on a busy machine and is not measured.
 	patience = 15 * time.Minute
-	// tick is how often the program is asked for what it counts, twice in a cycle. Its answers are
-	// long, and take time of the processors on which the cycle is measured.
+	// tick is how often the program is asked for what it counts. Its answers are long, and take time
+	// of the processors on which the cycle is measured.
 	tick = 5 * time.Second
 )
 
