@@ -2,6 +2,7 @@ package handbook
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +83,10 @@ func leading(shown string) string {
 	return ""
 }
 
+// logged are lines that kubectl's libraries log as it happens, such as of a watch that kubectl has
+// ended itself.
+var logged = regexp.MustCompile(`(?m)^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [\w.]+:\d+\] .*\n`)
+
 // take does a step, and tells whether it went as the page says.
 func (p *Place) take(t testing.TB, s *shell, page string, step *Step) (string, bool) {
 	t.Helper()
@@ -90,7 +95,7 @@ func (p *Place) take(t testing.TB, s *shell, page string, step *Step) (string, b
 	for i := 0; i < len(back); i += 2 {
 		back[i], back[i+1] = p.Here[i+1], p.Here[i]
 	}
-	output = strings.NewReplacer(back...).Replace(output)
+	output = strings.NewReplacer(back...).Replace(logged.ReplaceAllString(output, ""))
 	if err != nil || failed != step.Exits {
 		t.Errorf("%s:%d: %v, exits:%s, expected:%s\n%s%s", page, step.Line, err, failed, step.Exits, step.Commands, output)
 		return "", false

@@ -73,4 +73,6 @@ func TestFollow(t *testing.T) {
 	assert.Equal(t, "```sh\necho a\necho b\n```\n```text\na\nb\n```\nrest\n", after)
 	failures, _ = follow("```sh\necho localhost:8080/x\n```\n```text\nlocalhost:8080/x\n```\n", handbook.Place{Here: []string{"localhost:8080", "127.0.0.9:1"}})
 	assert.Zero(t, failures)
+	failures, _ = follow("```sh\necho a\necho 'I1122 20:50:27.963519    7764 reflector.go:664] \"Warning: watch ended\"' >&2\necho b\n```\n```text\na\nb\n```\n", handbook.Place{})
+	assert.Zero(t, failures, "what is logged is not printed for readers")
 }
