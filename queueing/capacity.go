@@ -140,16 +140,15 @@ func (e *excess) first() int {
 func (s *Station) excess(slo SLO, among limitSet, rate float64) excess {
 	state := s.chain.solve(rate)
 	if !slo.limitsQuantile() {
-		return s.largest(slo, among, &state, s.model.means(state.occupancy), nil, nil)
+		return s.largest(slo, among, &state, s.model.means(state.occupancy), nil)
 	}
 	stages := s.model.sojourn(state.occupancy)
-	wait := stages.wait(state.wait)
-	return s.largest(slo, among, &state, stages.means(&wait), &stages, &wait)
+	return s.largest(slo, among, &state, stages.means(), &stages)
 }
 
 // largest compares limits with means and, where there are limits on quantiles, with
 // distributions.
-func (s *Station) largest(slo SLO, among limitSet, state *steadyState, m means, stages *sojourn, wait *queueWait) excess {
+func (s *Station) largest(slo SLO, among limitSet, state *steadyState, m means, stages *sojourn) excess {
 	e := excess{value: math.Inf(-1), throughput: state.throughput}
 	for i := range slo.Limits {
 		limit := &slo.Limits[i]
@@ -160,7 +159,7 @@ func (s *Station) largest(slo SLO, among limitSet, state *steadyState, m means, 
 		if limit.Quantile == 0 {
 			value = limit.meanExcess(m.of(limit.Metric))
 		} else {
-			value = limit.quantileExcess(s.kept(limit, state, stages, wait))
+			value = limit.quantileExcess(s.kept(limit, state, stages))
 		}
 		switch {
 		case value > roundingError:
@@ -176,9 +175,9 @@ func (s *Station) largest(slo SLO, among limitSet, state *steadyState, m means, 
 }
 
 // kept returns the share of requests that keep a limit on a quantile.
-func (s *Station) kept(limit *Limit, state *steadyState, stages *sojourn, wait *queueWait) float64 {
+func (s *Station) kept(limit *Limit, state *steadyState, stages *sojourn) float64 {
 	var l Latency
-	stages.setLatency(&l, limit.Metric, wait)
+	stages.setLatency(&l, limit.Metric)
 	kept := l.CDF(Seconds(limit.seconds()))
 	if s.sizing.acceptedOnly {
 		return kept
@@ -242,8 +241,7 @@ func boundedLog(x float64) float64 { return max(math.Log(x), leastExcess) }
 func (s *Station) best(limit Limit) float64 {
 	state := s.chain.solve(s.leastRate())
 	stages := s.model.sojourn(state.occupancy)
-	wait := stages.wait(state.wait)
 	var l Latency
-	stages.setLatency(&l, limit.Metric, &wait)
+	stages.setLatency(&l, limit.Metric)
 	return limit.ofLatency(&l)
 }

@@ -42,7 +42,7 @@ type steadyState struct {
 	empty, blocked float64
 }
 
-// occupancy is what latencies follow from. It is small enough to be handed over in registers.
+// occupancy is what latencies follow from.
 type occupancy struct {
 	throughput float64
 	// running is the mean number of requests in the batch, of runningVariance.

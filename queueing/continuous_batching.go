@@ -171,8 +171,7 @@ func (m *continuousBatching) sojourn(o occupancy) sojourn {
 	d := m.decoding(&o)
 	first := m.firstToken(&o, &d)
 	return sojourn{
-		delayed: m.delayed(&o, &d),
-		stretch: m.stretch(&o),
+		wait:    m.wait(&o, &d),
 		prefill: first.own,
 		first:   first.duration,
 		service: first.duration.plus(m.rest(&d, first.wake)),
@@ -183,8 +182,7 @@ func (m *continuousBatching) sojourn(o occupancy) sojourn {
 // means takes them from the stages, which cost little more.
 func (m *continuousBatching) means(o occupancy) means {
 	s := m.sojourn(o)
-	w := s.wait(o.wait)
-	return s.means(&w)
+	return s.means()
 }
 
 // interTokens returns the mean time between the tokens of a request. It is at most
@@ -227,17 +225,17 @@ func (m *continuousBatching) longestIteration() float64 {
 	return m.iteration(m.running) + prompts*prefill
 }
 
-// delayed returns the share of requests that wait for a place in the batch. Those that the token
-// budget holds back have one.
-func (m *continuousBatching) delayed(o *occupancy, d *decodeState) float64 {
-	switch w := &o.wait; {
-	case m.budgetLimited || w.probability == 0:
-		return 0
-	case w.logRatio < 0:
-		return hayward(w.probability, -math.Expm1(w.logRatio), o.runningVariance, d.peakedness)
-	default:
-		return w.probability
+// wait returns the wait for a place in the batch. Requests that the token budget
+// holds back have one.
+func (m *continuousBatching) wait(o *occupancy, d *decodeState) queueWait {
+	if m.budgetLimited || o.wait.probability == 0 {
+		return queueWait{}
 	}
+	w := o.wait
+	if w.logRatio < 0 {
+		w.probability = hayward(w.probability, -math.Expm1(w.logRatio), o.runningVariance, d.peakedness)
+	}
+	return w.stretched(m.stretch(o))
 }
 
 // hayward returns the probability of waiting where the number of requests varies z

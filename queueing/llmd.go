@@ -52,8 +52,7 @@ func (m *llmd) sojourn(o occupancy) sojourn {
 	decode := max(o.service-t.prefill, 0)
 	rest := duration{constant: o.service - decode}
 	return sojourn{
-		delayed: o.wait.probability,
-		stretch: 1,
+		wait:    o.wait,
 		prefill: t.prefill,
 		first:   duration{constant: t.first},
 		service: rest.plus(proportional(decode, m.outputSCV)),

@@ -3,9 +3,8 @@ package queueing
 // sojourn is the stages of a request's time in a replica: the wait for a place in the batch, the
 // time from there to the first token, and to the last.
 type sojourn struct {
-	// delayed is the share of accepted requests that wait, stretch the factor by which they wait
-	// longer than in the chain: see [queueWait.stretched].
-	delayed, stretch float64
+	// wait is that of the chain, or as corrected by the model.
+	wait queueWait
 	// prefill is the mean time of a prefill, including interference.
 	prefill float64
 	// first and service are the times from the place to the first and to the last token.
@@ -16,31 +15,25 @@ type sojourn struct {
 	memoryless bool
 }
 
-// wait returns the wait for a place, given that of the chain.
-func (s *sojourn) wait(w queueWait) queueWait {
-	w.probability = s.delayed
-	return w.stretched(s.stretch)
-}
-
 // means returns the means of latencies.
-func (s *sojourn) means(w *queueWait) means {
-	wait := w.overall()
+func (s *sojourn) means() means {
+	wait := s.wait.overall()
 	return means{ttft: wait + s.first.mean(), itl: s.itl.mean(), e2e: wait + s.service.mean()}
 }
 
 // setLatency makes l, which is zero, the distribution that a metric is about: for tokens per
 // second that of its reciprocal.
-func (s *sojourn) setLatency(l *Latency, m Metric, w *queueWait) {
+func (s *sojourn) setLatency(l *Latency, m Metric) {
 	switch m {
 	case TTFT:
 		if s.memoryless {
-			mean := w.overall()
+			mean := s.wait.overall()
 			l.set(duration{0, mean, mean * mean})
 			return
 		}
-		l.setAfterWait(w, s.first)
+		l.setAfterWait(&s.wait, s.first)
 	case E2E:
-		l.setAfterWait(w, s.service)
+		l.setAfterWait(&s.wait, s.service)
 	default:
 		l.set(s.itl)
 	}

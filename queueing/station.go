@@ -87,7 +87,6 @@ func (s *Station) Evaluate(rate Rate) (p Performance) {
 	}
 	state := s.chain.solve(float64(rate))
 	stages := s.model.sojourn(state.occupancy)
-	wait := stages.wait(state.wait)
 	// Field by field, because a composite literal is built elsewhere and copied.
 	p.Outcome = Steady
 	p.Throughput = Rate(state.throughput)
@@ -95,14 +94,14 @@ func (s *Station) Evaluate(rate Rate) (p Performance) {
 	p.BlockedShare = state.blocked
 	p.Utilization = state.running / float64(s.chain.batch())
 	p.Running = state.running
-	p.Queued = state.throughput * wait.overall()
+	p.Queued = state.throughput * stages.wait.overall()
 	p.EmptyProbability = state.empty
 	p.Service = Seconds(state.service)
 	p.Prefill = Seconds(stages.prefill)
-	p.Wait.setAfterWait(&wait, duration{})
-	stages.setLatency(&p.TTFT, TTFT, &wait)
-	stages.setLatency(&p.ITL, ITL, &wait)
-	stages.setLatency(&p.E2E, E2E, &wait)
+	p.Wait.setAfterWait(&stages.wait, duration{})
+	stages.setLatency(&p.TTFT, TTFT)
+	stages.setLatency(&p.ITL, ITL)
+	stages.setLatency(&p.E2E, E2E)
 	return p
 }
 
@@ -127,6 +126,6 @@ func (s *Station) saturation() Performance {
 		TTFT:           endless(),
 		E2E:            endless(),
 	}
-	stages.setLatency(&p.ITL, ITL, &full.wait)
+	stages.setLatency(&p.ITL, ITL)
 	return p
 }
