@@ -54,11 +54,11 @@ func pause(ctx context.Context, attempt int, failure error) error {
 }
 
 // describe says which object could not be scaled and what to do about it.
-func describe(object *resource.Reference, access string, c *planner.Change, err error) error {
+func describe(object *resource.Reference, right string, c *planner.Change, err error) error {
 	advice := ""
 	switch {
 	case apierrors.IsForbidden(err):
-		advice = "; the service account needs the verb " + access
+		advice = "; " + right
 	case apierrors.IsNotFound(err):
 		advice = "; it is gone, or its kind cannot be scaled"
 	case meta.IsNoMatchError(err):

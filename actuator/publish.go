@@ -74,12 +74,8 @@ func (b *batch) write(ctx context.Context, p *resource.Patch) (version string, e
 	if err != nil {
 		return "", err
 	}
-	var subresources []string
-	if p.Subresource != "" {
-		subresources = []string{p.Subresource}
-	}
-	object, err := b.config.Client.Dynamic.Resource(mapping.Resource).Namespace(p.Object.Namespace).
-		Patch(ctx, p.Object.Name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: b.config.FieldManager}, subresources...)
+	of := b.part(&p.Object, mapping, p.Subresource)
+	object, err := of.patch(ctx, types.MergePatchType, body, metav1.PatchOptions{FieldManager: b.config.FieldManager})
 	if err != nil {
 		return "", err
 	}
@@ -105,11 +101,7 @@ func (b *batch) describePatch(p *resource.Patch, err error) error {
 	}
 	switch mapping, mappingErr := b.mapping(&p.Object); {
 	case apierrors.IsForbidden(err) && mappingErr == nil:
-		name := mapping.Resource.Resource
-		if p.Subresource != "" {
-			name += "/" + p.Subresource
-		}
-		advice = fmt.Sprintf("; the service account needs the verb patch on %s in the API group %q", name, mapping.Resource.Group)
+		advice = "; " + right(mapping.Resource, p.Subresource)
 	case apierrors.IsNotFound(err):
 		advice = "; its custom resource definition has no such subresource"
 	}

@@ -7,28 +7,15 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/dynamic"
 )
 
 // replicas is the number of replicas of an object: spec.replicas of its scale subresource or,
 // where its kind does without one, of the object itself.
-type replicas struct {
-	objects  dynamic.ResourceInterface
-	resource schema.GroupVersionResource
-	name     string
-	scale    bool
-}
+type replicas struct{ part }
 
-// access is what a service account needs to read and to write, in words.
-func (r *replicas) access() string {
-	path := r.resource.Resource
-	if r.scale {
-		path += "/scale"
-	}
-	return fmt.Sprintf("patch on %s in the API group %q", path, r.resource.Group)
-}
+// scaleSubresource is the name of the usual place.
+const scaleSubresource = "scale"
 
 // count is the number of replicas of an object as the API server has it.
 type count struct {
@@ -48,32 +35,28 @@ type operation struct {
 // compares, so one request is enough. The version is not compared: it changes with each status.
 func (r *replicas) write(ctx context.Context, uid types.UID, from, to int, options metav1.PatchOptions) (count, error) {
 	var was any = from
-	if r.scale && from == 0 {
+	if r.subresource == scaleSubresource && from == 0 {
 		was = nil // a Scale leaves 0 out
 	}
 	operations := []operation{{"test", "/spec/replicas", was}, {"add", "/spec/replicas", to}}
 	if uid != "" {
 		operations = append([]operation{{"test", "/metadata/uid", uid}}, operations...)
 	}
-	return r.patch(ctx, operations, options)
+	return r.send(ctx, operations, options)
 }
 
 // read asks what would come of a change of nothing: that needs no right but the one to write.
 func (r *replicas) read(ctx context.Context, options metav1.PatchOptions) (count, error) {
 	options.DryRun = []string{metav1.DryRunAll}
-	return r.patch(ctx, []operation{}, options)
+	return r.send(ctx, []operation{}, options)
 }
 
-func (r *replicas) patch(ctx context.Context, operations []operation, options metav1.PatchOptions) (count, error) {
+func (r *replicas) send(ctx context.Context, operations []operation, options metav1.PatchOptions) (count, error) {
 	body, err := json.Marshal(operations)
 	if err != nil {
 		return count{}, err
 	}
-	var subresources []string
-	if r.scale {
-		subresources = []string{"scale"}
-	}
-	object, err := r.objects.Patch(ctx, r.name, types.JSONPatchType, body, options, subresources...)
+	object, err := r.patch(ctx, types.JSONPatchType, body, options)
 	if err != nil {
 		return count{}, err
 	}
@@ -81,7 +64,7 @@ func (r *replicas) patch(ctx context.Context, operations []operation, options me
 	if err != nil {
 		return count{}, fmt.Errorf("its spec.replicas cannot be read: %w", err)
 	}
-	if !given && !r.scale {
+	if !given && r.subresource != scaleSubresource {
 		n = 1
 	}
 	return count{int(n), object.GetUID()}, nil

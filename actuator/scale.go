@@ -37,7 +37,7 @@ func (b *batch) scale(ctx context.Context, object *resource.Reference, c *planne
 		}
 		again := apierrors.IsConflict(err) || transient(err) && pause(ctx, attempt, err) == nil
 		if !again || attempt == mostAttempts {
-			return describe(object, at.access(), c, err)
+			return describe(object, right(at.resource, at.subresource), c, err)
 		}
 	}
 }
@@ -97,12 +97,10 @@ var modelServing = schema.GroupKind{Group: "workload.serving.volcano.sh", Kind: 
 
 // replicasOf returns where the number of replicas of an object is.
 func (b *batch) replicasOf(object *resource.Reference, mapping *meta.RESTMapping) *replicas {
-	return &replicas{
-		objects:  b.config.Client.Dynamic.Resource(mapping.Resource).Namespace(object.Namespace),
-		resource: mapping.Resource,
-		name:     object.Name,
-		scale:    object.GroupKind() != modelServing || b.hasScale(mapping.Resource),
+	if object.GroupKind() == modelServing && !b.hasScale(mapping.Resource) {
+		return &replicas{b.part(object, mapping, "")}
 	}
+	return &replicas{b.part(object, mapping, scaleSubresource)}
 }
 
 // hasScale tells whether a resource has a scale subresource, as far as can be found out.
