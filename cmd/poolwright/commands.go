@@ -55,6 +55,7 @@ was missed in every run of a simulation, or some decision of a ledger was not re
 		newCompare(),
 		newMerge(),
 		newReplay(),
+		newCheck(),
 		newVersion(),
 	)
 	return root

@@ -75,6 +75,7 @@ func newClusterLoop(c ServeConfig, p *planner.Planner, people view, with instrum
 	if err != nil {
 		return nil, err
 	}
+	with.registry.MustRegister(telemetry.ConfigValid("loop", settings.valid))
 	watched := telemetry.New(with.registry, telemetry.Config{})
 	rest.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return tracing.Transport("kubernetes", watched.Transport(next))
@@ -247,7 +248,9 @@ func (t *term) observe() error {
 func (t *term) follow() {
 	changed, err := t.settings.follow()
 	if changed {
-		err = errors.Join(err, t.observe())
+		mistake := t.observe()
+		t.settings.refused.Store(mistake != nil)
+		err = errors.Join(err, mistake)
 		t.log.Info("the configuration has changed")
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"sync/atomic"
 )
 
 // followed is a configuration file that is followed while it changes.
@@ -13,6 +14,8 @@ type followed[C any] struct {
 	// text is what was read last, config the last that was valid.
 	text   []byte
 	config C
+	// counts: what was read last is config; refused: whoever follows cannot go by it.
+	counts, refused atomic.Bool
 }
 
 func follow[C any](file string, parse func([]byte) (C, error)) (*followed[C], error) {
@@ -30,6 +33,7 @@ func follow[C any](file string, parse func([]byte) (C, error)) (*followed[C], er
 func (f *followed[C]) take(text []byte) error {
 	f.text = text
 	c, err := f.parse(text)
+	f.counts.Store(err == nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.file, err)
 	}
@@ -47,6 +51,7 @@ func (f *followed[C]) follow() (changed bool, err error) {
 		return false, nil // it was said before
 	case err != nil:
 		f.text = nil
+		f.counts.Store(false)
 		return false, err
 	case f.text != nil && bytes.Equal(text, f.text):
 		return false, nil
@@ -56,3 +61,6 @@ func (f *followed[C]) follow() (changed bool, err error) {
 	}
 	return true, nil
 }
+
+// valid tells whether the file counts as it is, or an earlier one that was valid.
+func (f *followed[C]) valid() bool { return f.counts.Load() && !f.refused.Load() }

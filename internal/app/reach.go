@@ -134,10 +134,9 @@ func (r *reach) look() {
 func (r *reach) follow() error {
 	changed, err := r.file.follow()
 	next, before := r.file.config, r.now.Load()
-	if mistake := next.Access.Listen(r.addresses...); mistake != nil {
-		return fmt.Errorf("%s: %w", r.file.file, mistake)
-	}
-	if mistake := r.access.Reload(next.Access); mistake != nil {
+	mistake := r.takeOver(next.Access)
+	r.file.refused.Store(mistake != nil)
+	if mistake != nil {
 		return errors.Join(err, mistake)
 	}
 	if !reflect.DeepEqual(next.Tracing, before.Tracing) {
@@ -149,4 +148,12 @@ func (r *reach) follow() error {
 		r.log.Info("the configuration of the server has changed")
 	}
 	return err
+}
+
+// takeOver has callers judged by what was read, and the files that it names.
+func (r *reach) takeOver(next access.Config) error {
+	if err := next.Listen(r.addresses...); err != nil {
+		return fmt.Errorf("%s: %w", r.file.file, err)
+	}
+	return r.access.Reload(next)
 }

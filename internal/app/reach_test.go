@@ -49,6 +49,10 @@ func TestReachIsFollowed(t *testing.T) {
 		require.Equal(t, 8, r.limits().Connections)
 		r.look()
 		require.Equal(t, 1, strings.Count(out.String(), "not all of the configuration"), "it was said before")
+		require.False(t, r.file.valid(), text)
+		write("insecure: true\nlimits: {connections: 8}")
+		r.look()
+		require.True(t, r.file.valid())
 	}
 }
 

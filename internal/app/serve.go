@@ -72,6 +72,9 @@ func Serve(ctx context.Context, c ServeConfig, in io.Reader, out io.Writer) (err
 	defer endTraces()
 	live := collectors.GoRuntimeMetricsRule{Matcher: regexp.MustCompile(`^/gc/heap/live:bytes$`)}
 	with.registry.MustRegister(collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(live)), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if reach.file != nil {
+		with.registry.MustRegister(telemetry.ConfigValid("server", reach.file.valid))
+	}
 	people := view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}}
 	var l loop
 	if c.Cluster != "" {

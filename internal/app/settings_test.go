@@ -32,9 +32,11 @@ func TestSettingsAreFollowed(t *testing.T) {
 		return changed
 	}
 	require.False(t, follow())
+	require.True(t, s.valid())
 
 	write(valid + "fleet: {control: {cycle: 7s}}")
 	require.True(t, follow())
+	require.True(t, s.valid())
 	require.Equal(t, 7*time.Second, s.config.Cycle)
 
 	// A mistake is told once, and the last valid configuration counts.
@@ -44,6 +46,10 @@ func TestSettingsAreFollowed(t *testing.T) {
 	require.False(t, changed)
 	require.False(t, follow())
 	require.Equal(t, 7*time.Second, s.config.Cycle)
+	require.False(t, s.valid())
+	write(valid + "fleet: {control: {cycle: 7s}}")
+	require.True(t, follow())
+	require.True(t, s.valid())
 
 	// So is a file that is gone, until it is back.
 	require.NoError(t, os.Remove(file))
@@ -51,6 +57,7 @@ func TestSettingsAreFollowed(t *testing.T) {
 	require.ErrorContains(t, err, "no such file")
 	require.False(t, changed)
 	require.False(t, follow())
+	require.False(t, s.valid())
 
 	// What belongs to the start of the process stays.
 	write(valid + "fleet: {control: {cycle: 9s}}\ncluster: {namespaces: [a]}")
@@ -58,6 +65,7 @@ func TestSettingsAreFollowed(t *testing.T) {
 	require.ErrorIs(t, err, errRestart)
 	require.True(t, changed)
 	require.Equal(t, 9*time.Second, s.config.Cycle)
+	require.True(t, s.valid())
 	require.Empty(t, s.config.Cluster.Namespaces)
 	require.False(t, follow())
 }

@@ -330,6 +330,7 @@ func TestStagesAreTimed(t *testing.T) {
 // The page lists what is registered, and Prometheus's own linter has nothing to say.
 func TestPageListsAllMetrics(t *testing.T) {
 	l, r := newLoop(telemetry.Config{})
+	r.MustRegister(telemetry.ConfigValid("loop", func() bool { return true }), telemetry.ConfigValid("server", func() bool { return false }))
 	answerOnce(t, r)
 	c := cycle(t)
 	c.Entry.Decision.Plans[0].Prediction = &planner.Prediction{}
@@ -405,4 +406,10 @@ func answerOnce(t *testing.T, r *prometheus.Registry) {
 	require.NoError(t, response.Body.Close())
 	end()
 	require.NoError(t, <-done)
+}
+
+func TestConfigValid(t *testing.T) {
+	for valid, is := range map[bool]float64{true: 1, false: 0} {
+		assert.Equal(t, is, testutil.ToFloat64(telemetry.ConfigValid("loop", func() bool { return valid })))
+	}
 }
