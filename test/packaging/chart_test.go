@@ -90,7 +90,8 @@ func objects(t *testing.T, manifests string) map[string]*unstructured.Unstructur
 }
 
 // normalized takes out of objects what a chart and a kustomization do differently: labels that
-// name the tool, the namespace, which Helm is told to make, and how configurations are written.
+// name the tool, the namespace, which Helm is told to make, how configurations are written, and what
+// has Helm replace pods.
 func normalized(t *testing.T, manifests string) map[string]*unstructured.Unstructured {
 	t.Helper()
 	all := objects(t, manifests)
@@ -100,6 +101,9 @@ func normalized(t *testing.T, manifests string) map[string]*unstructured.Unstruc
 		delete(labels, "app.kubernetes.io/managed-by")
 		delete(labels, "helm.sh/chart")
 		object.SetLabels(labels)
+		if object.GetKind() == "Deployment" {
+			unstructured.RemoveNestedField(object.Object, "spec", "template", "metadata", "annotations")
+		}
 		if object.GetKind() != "ConfigMap" {
 			continue
 		}
@@ -135,6 +139,29 @@ func TestChartIsKustomization(t *testing.T) {
 			assert.Equal(t, object, made[key], "%s: %s", folder, key)
 		}
 	}
+}
+
+// What a process reads only when it starts has pods replaced, and nothing else does.
+func TestPodsAreReplacedForWhatCountsFromTheStart(t *testing.T) {
+	checksum := func(values ...string) string {
+		deployment := objects(t, template(t, values...))["Deployment poolwright/poolwright"]
+		sum, found, err := unstructured.NestedString(deployment.Object, "spec", "template", "metadata", "annotations", "checksum/start")
+		require.NoError(t, err)
+		require.True(t, found)
+		return sum
+	}
+	usual := checksum()
+	assert.Equal(t, usual, checksum("--set=config.fleet.workloadDefaults.mode=APPLY", "--set=server.limits.rate=100"))
+	for _, value := range []string{"config.cluster.namespaces={a}", "server.tracing.endpoint=otel:4317", "server.tls=null"} {
+		assert.NotEqual(t, usual, checksum("--set="+value), value)
+	}
+}
+
+// Alerts lead to their pages wherever these are.
+func TestRunbooksHaveABase(t *testing.T) {
+	rules := template(t, "--set=prometheusRule.enabled=true", "--set=prometheusRule.runbookBase=https://example.org/poolwright/")
+	assert.Contains(t, rules, "runbook_url: https://example.org/poolwright/docs/alerts.md#poolwrightabsent")
+	assert.NotContains(t, rules, "runbook_url: docs/")
 }
 
 // valueSets are choices of values, each in a file.
@@ -181,7 +208,7 @@ func TestDocumentedValues(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(block.Text), 0o600))
 		isRead(t, template(t, "--values", file))
 	}
-	assert.Equal(t, 1, shown)
+	assert.Equal(t, 2, shown)
 }
 
 // Who may review tokens and rights is asked for it by the configuration, or by one that nobody
