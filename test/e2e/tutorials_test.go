@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -76,11 +77,22 @@ func TestPagesAboutTheLoop(t *testing.T) {
 	require.NoError(t, err)
 	place := c.terminal(addresses)
 	const ready = "curl -sf --retry 60 --retry-connrefused --retry-delay 1 localhost:8080/readyz"
-	place.First = "kubectl apply -f examples/tutorials/deployments.yaml\n" +
-		"bin/poolwright serve --config examples/tutorials/poolwright.yaml > poolwright.log 2>&1 &\n" + ready
+	loop := place
+	// As it is installed, but that it runs here.
+	place.First = strings.Join([]string{
+		"kubectl apply -f examples/tutorials/deployments.yaml -f deploy/kubernetes/rbac.yaml",
+		"openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -keyout tls.key -out tls.crt" +
+			" -subj /CN=poolwright -addext subjectAltName=DNS:poolwright,IP:127.0.0.1 2> openssl.log",
+		"kubectl create secret tls poolwright-tls --namespace poolwright --cert tls.crt --key tls.key",
+		"sed 's|/etc/poolwright/tls/||' deploy/kubernetes/server.yaml > server.yaml",
+		"sed 's/^cluster:/&\\n  leaderElection: {namespace: poolwright}/' examples/tutorials/poolwright.yaml > poolwright.yaml",
+		"bin/poolwright serve --config poolwright.yaml --server-config server.yaml > poolwright.log 2>&1 &",
+		"until grep -q 'msg=decided' poolwright.log; do sleep 1; done",
+	}, "\n")
+	place.Here = append(slices.Clone(place.Here), `kubectl -n poolwright port-forward "pod/${leader%%_*}" 8080 > /dev/null &`, "true")
 	assert.Greater(t, handbook.Follow(t, "../../docs/alerts.md", place), 20)
 
-	place.First = ""
+	place = loop
 	place.Here = append(place.Here, "# here, with your own kubeconfig", "> poolwright.log 2>&1 & "+strings.Replace(ready, "localhost:8080", addresses[0], 1))
 	assert.Equal(t, 1, handbook.Follow(t, "../../docs/serve.md", place))
 }

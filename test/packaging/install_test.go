@@ -23,14 +23,17 @@ func TestInstallIsFollowed(t *testing.T) {
 	require.NoError(t, c.AddNodes(t.Context(), controlplane.GPUNode("node-0", "none", 0), controlplane.GPUNode("node-1", "none", 0)))
 	blocks := handbook.Follow(t, "../../docs/install.md", handbook.Place{
 		Folder: checkout(t), Env: c.Environment(), Patience: patience,
+		// The workloads of the reader.
+		First: "kubectl create namespace inference && kubectl create deployment chat --namespace inference --image=example/engine",
 		Here: []string{
 			// No engine for containers is there, and TestReleaseIsReproducible makes a release.
 			"make image IMAGE=registry.example.com/poolwright:0.1.0", "true",
 			"make dist", "true", "cd dist && sha256sum --check SHA256SUMS && cd ..", "true",
 		},
 	})
-	assert.Equal(t, 9, blocks)
+	assert.Equal(t, 11, blocks)
 	assert.NotContains(t, c.kubectl("get", "clusterrole,clusterrolebinding,namespace"), "poolwright", "nothing is left")
+	assert.Contains(t, c.kubectl("get", "deployment", "chat", "--namespace=inference", "--output=yaml"), "poolwright.dev/mode: apply", "but what is the reader's")
 }
 
 // checkout is a folder with what the page needs of the repository.
@@ -39,6 +42,10 @@ func checkout(t *testing.T) string {
 	folder := t.TempDir()
 	out, err := run(t, "cp", "--recursive", filepath.Join("..", "..", "deploy"), folder)
 	require.NoError(t, err, out)
+	program, err := filepath.Abs(binary)
+	require.NoError(t, err)
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "bin"), 0o700))
+	require.NoError(t, os.Symlink(program, filepath.Join(folder, "bin", "poolwright")))
 	return folder
 }
 
