@@ -22,6 +22,10 @@ const Accepted = ConditionDomain + "Accepted"
 // workload calls its metrics, until the configuration names it.
 const EngineUnsupported = "EngineUnsupported"
 
+// AcceleratorAssumed is the type of the condition that nothing tells which accelerator a
+// variant is on, and that one is assumed.
+const AcceleratorAssumed = "AcceleratorAssumed"
+
 // longestMessage is what Kubernetes takes of a condition's message, in bytes.
 const longestMessage = 32768
 

@@ -49,8 +49,12 @@ type Variant struct {
 	// Variant has no pools, and of its replicas only those asked for. What the objects do
 	// not say is zero: profile, capacity, devices, price.
 	planner.Variant
-	// Accelerator names the type of device; empty = that of the nodes that its pods run on.
+	// Accelerator names the type of device; empty = that of the nodes that its pods run on,
+	// or ran on last.
 	Accelerator string
+	// Assumed is the type of device that counts where neither that nor the configuration says
+	// one; empty = none does.
+	Assumed string
 	// Product is what nodes call it, where that is declared too: it counts where no pool has
 	// the name.
 	Product string

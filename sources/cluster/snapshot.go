@@ -36,6 +36,8 @@ type snapshot struct {
 	counted map[*pod]int
 	// sample is a node of each pool of the fleet; nil where there is none.
 	sample []*site
+	// products of targets whose pods alone tell them.
+	products products
 }
 
 // seen is what is seen of a variant.
@@ -45,9 +47,12 @@ type seen struct {
 	leaders, pods []*pod
 }
 
-// snapshot makes the fleet of a view.
+// snapshot makes the fleet of a view. Where replicas ran last it knows from the latest one.
 func (c *Catalog) snapshot(v *View, o *overlay.Overlay) *snapshot {
-	s := &snapshot{view: v, overlay: o, of: make(map[string]int), namespaces: make(map[string]bool), counted: make(map[*pod]int)}
+	s := &snapshot{
+		view: v, overlay: o, of: make(map[string]int), namespaces: make(map[string]bool),
+		counted: make(map[*pod]int), products: make(products),
+	}
 	declared, reader := s.declared(c.config.Readers)
 	x := newIndex(v)
 	all, ours := make([][]seen, len(declared)), make(map[*pod]bool)
@@ -61,8 +66,14 @@ func (c *Catalog) snapshot(v *View, o *overlay.Overlay) *snapshot {
 		}
 	}
 	in := newInventory(x, ours, newTolerance(v, declared), c.partial)
+	only := in.onlyProduct(o)
+	var last products
+	if latest := c.latest.Load(); latest != nil {
+		last = latest.products
+	}
 	for i := range declared {
-		s.prepare(&declared[i], in, all[i])
+		s.prepare(&declared[i], in, all[i], last)
+		assume(&declared[i], only)
 	}
 	completed := o.Complete(v, in.offered(declared), declared)
 	s.fleet, s.workloads = completed.Fleet, completed.Workloads
@@ -132,11 +143,11 @@ const TargetMissing = "TargetMissing"
 
 // prepare enters what the cluster shows of a workload before it is completed: replicas, and
 // the type of device where nothing declares it.
-func (s *snapshot) prepare(w *resource.Workload, in *inventory, all []seen) {
+func (s *snapshot) prepare(w *resource.Workload, in *inventory, all []seen, last products) {
 	for j := range w.Declared {
 		v, found := &w.Declared[j], &all[j]
 		if v.Accelerator == "" {
-			v.Accelerator = in.accelerator(v, found.leaders)
+			v.Accelerator = s.accelerator(v, in, found.leaders, last)
 		}
 		if s.gone(v.Target) {
 			v.CurrentReplicas, v.MinReplicas, v.MaxReplicas = 0, 0, optimizer.Bound{Limited: true}
@@ -147,6 +158,16 @@ func (s *snapshot) prepare(w *resource.Workload, in *inventory, all []seen) {
 		}
 		v.StartingReplicas = max(0, v.CurrentReplicas-found.ready)
 		v.LeavingReplicas = max(0, found.holding-v.CurrentReplicas) + found.leaving
+	}
+}
+
+// assume enters the only type of device that nodes have, for variants whose pods ask for
+// devices.
+func assume(w *resource.Workload, only string) {
+	for j := range w.Declared {
+		if v := &w.Declared[j]; v.Accelerator == "" && v.DevicesPerReplica > 0 {
+			v.Assumed = only
+		}
 	}
 }
 

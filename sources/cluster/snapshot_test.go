@@ -17,6 +17,7 @@ import (
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
 	"github.com/poolwright/poolwright/sources/overlay"
+	"github.com/poolwright/poolwright/sources/plain"
 )
 
 const (
@@ -257,6 +258,94 @@ func TestAcceleratorInUse(t *testing.T) {
 	template := "spec: {template: {spec: {nodeSelector: {nvidia.com/gpu.product: " + h100 + "}}}, replicas"
 	s = snapshotOf(t, viewOf(t, nodes, strings.Replace(deployment("a", "x", 3, ""), "spec: {replicas", template, 1), running), "")
 	assert.Equal(t, h100, s.workloads[0].Declared[0].Accelerator)
+}
+
+// withoutPods is a view of two types of devices in which a Deployment that selects neither
+// has so many replicas, of which none runs.
+func withoutPods(t *testing.T, replicas int) *View {
+	t.Helper()
+	return viewOf(t, nodeOf("n1", h100, 8, ""), nodeOf("n2", a100, 8, ""), deployment("a", "x", replicas, ""),
+		podOf("a", "x-9", "r-a-x", "", "pending"))
+}
+
+// A variant that pods alone tell the type of device of keeps it while none runs, and is woken
+// on it.
+func TestAcceleratorIsRemembered(t *testing.T) {
+	c := &Catalog{config: Config{Readers: []resource.Reader{reader{}}}}
+	see := func(v *View, config string) *snapshot {
+		c.latest.Store(c.snapshot(v, overlayOf(t, config)))
+		return c.latest.Load()
+	}
+	nodes := nodeOf("n1", h100, 8, "") + nodeOf("n2", a100, 8, "")
+	see(viewOf(t, nodes, deployment("a", "x", 1, ""), podOf("a", "x-1", "r-a-x", "n2", "ready")), "")
+
+	s := see(viewOf(t, nodes, deployment("a", "x", 0, "")), "")
+	assert.Equal(t, a100, s.workloads[0].Declared[0].Accelerator, "no replicas")
+	assert.Equal(t, 2, wanted(t, s, 2), "it is woken")
+	for range 2 {
+		s = see(withoutPods(t, 1), "replicaDefaults: {accelerator: "+h100+"}")
+		assert.Equal(t, a100, s.workloads[0].Declared[0].Accelerator, "pending, after a cycle or two")
+		assert.Empty(t, conditionsOf(t, s, "a/x")[resource.AcceleratorAssumed])
+	}
+	s = see(viewOf(t, nodes, deployment("a", "x", 1, ""), podOf("a", "x-2", "r-a-x", "n1", "starting")), "")
+	assert.Equal(t, h100, s.workloads[0].Declared[0].Accelerator, "moved")
+
+	again := strings.ReplaceAll(deployment("a", "x", 0, ""), "uid: d-a-x", "uid: d-a-x-2")
+	s = see(viewOf(t, nodes, again), "")
+	assert.Empty(t, s.workloads, "another one of the name")
+	assert.Empty(t, s.products)
+}
+
+// Who has not seen a replica run goes by the configuration, then by nodes that leave no choice.
+func TestAcceleratorAfterARestart(t *testing.T) {
+	asleep := deployment("a", "x", 0, "")
+	unlabelled := strings.Replace(nodeOf("n2", "", 8, ""), "nvidia.com/gpu.product: ,", "", 1)
+	const aliases = "accelerators: [{name: fast, aliases: [" + h100 + ", " + a100 + "]}]"
+	for name, test := range map[string]struct {
+		objects, config string
+		want            string // empty = it is left out
+		assumed         bool
+	}{
+		"nodes of one type":        {objects: nodeOf("n1", h100, 8, "") + nodeOf("n2", h100, 4, ""), want: h100, assumed: true},
+		"full of others":           {objects: nodeOf("n1", h100, 2, "") + podOf("z", "o", "", "n1", "ready"), want: h100, assumed: true},
+		"beside nodes without any": {objects: nodeOf("n1", h100, 8, "") + strings.ReplaceAll(unlabelled, `nvidia.com/gpu: "8"`, ""), want: h100, assumed: true},
+		"one type by two names":    {objects: nodeOf("n1", h100, 8, "") + nodeOf("n2", a100, 8, ""), config: aliases, want: "fast", assumed: true},
+		"the configuration":        {objects: nodeOf("n1", h100, 8, ""), config: "replicaDefaults: {accelerator: " + a100 + "}", want: a100},
+		"nodes of two types":       {objects: nodeOf("n1", h100, 8, "") + nodeOf("n2", a100, 8, "")},
+		"nodes of no type":         {objects: nodeOf("n1", h100, 8, "") + unlabelled},
+		"no nodes":                 {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := snapshotOf(t, viewOf(t, test.objects, asleep), test.config)
+			if test.want == "" {
+				require.Len(t, s.skipped, 1)
+				assert.Equal(t, overlay.NoVariant, s.skipped[0].Reason)
+				assert.Equal(t, "nothing says what type of device v runs on: it is left out of the plan, and not scaled", s.skipped[0].Message)
+				return
+			}
+			require.Len(t, s.workloads, 1)
+			assert.Equal(t, test.want, s.workloads[0].Declared[0].Accelerator)
+			found, assumed := conditionsOf(t, s, "a/x")[resource.AcceleratorAssumed]
+			assert.Equal(t, test.assumed, assumed)
+			if assumed {
+				assert.Equal(t, "nothing says what type of device v runs on: "+test.want+" is assumed, the only one that nodes have", found)
+			}
+		})
+	}
+	v := viewOf(t, nodeOf("n1", h100, 8, ""), asleep)
+	v.unreadable[sliceKind] = errors.New("resourceslices is forbidden")
+	assert.Empty(t, snapshotOf(t, v, "").workloads, "there may be others")
+	assert.Empty(t, snapshotOf(t, withoutPods(t, 1), "").workloads)
+}
+
+// Pods that ask for no devices need not run where devices are.
+func TestAcceleratorOfPodsWithoutDevices(t *testing.T) {
+	v := viewOf(t, nodeOf("n1", h100, 8, ""), strings.Replace(deployment("a", "x", 0, ""), "labels: {test: x}", "annotations: {poolwright.dev/workload: x}", 1))
+	c := &Catalog{config: Config{Readers: []resource.Reader{plain.Reader{}}}}
+	s := c.snapshot(v, overlayOf(t, ""))
+	assert.Empty(t, s.workloads)
+	require.Len(t, s.skipped, 1)
+	assert.Contains(t, s.skipped[0].Message, "nothing says what type of device x runs on")
 }
 
 // Declared pools take the place of those that nodes show, and have their nodes.

@@ -12,8 +12,6 @@ import (
 
 // Types of the conditions that reading finds.
 const (
-	// AcceleratorAssumed: nothing tells which accelerator the target is on.
-	AcceleratorAssumed = "AcceleratorAssumed"
 	// DevicesDiffer: an object and the pods of its target disagree on the devices of a replica.
 	DevicesDiffer = "DevicesDiffer"
 	// PriceInvalid: the price of an accelerator is given and can't be read.
@@ -71,7 +69,7 @@ func (s *survey) addVariants(w *resource.Workload, d *declaration) {
 	w.Declared = append(w.Declared, v)
 	if t.assumed {
 		w.Conditions = resource.AddCondition(w.Conditions, resource.Condition{
-			Type: AcceleratorAssumed, Status: resource.True, Reason: AcceleratorAssumed,
+			Type: resource.AcceleratorAssumed, Status: resource.True, Reason: resource.AcceleratorAssumed,
 			Message: fmt.Sprintf("%v: no label, node selector or ready pod of %v tells the accelerator; %s is assumed",
 				v.Object, v.Target, t.accelerator),
 		})

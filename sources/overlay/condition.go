@@ -13,7 +13,7 @@ const (
 	// AnnotationInvalid: an annotation was not understood, and does not count.
 	AnnotationInvalid = "AnnotationInvalid"
 	// AcceleratorUnknown: nothing says what type of device a variant's replicas run on. The
-	// variant is left alone.
+	// variant is left out of the plan, and not scaled: it has no pool.
 	AcceleratorUnknown = "AcceleratorUnknown"
 	// DevicesUnknown: nothing says how many devices a replica of a variant occupies. It
 	// counts as one, and is not scaled.

@@ -178,7 +178,7 @@ func TestDocumentedConditions(t *testing.T) {
 	for _, kind := range []string{
 		overlay.AnnotationInvalid, overlay.AcceleratorUnknown, overlay.DevicesUnknown, overlay.PoolUnknown, overlay.PoolCapacityUnknown,
 		overlay.ProfileEstimated, overlay.ProfileInvalid, overlay.SLOMissing, overlay.BoundsInvalid, overlay.MixingImpossible,
-		resource.DuplicateOwnership, resource.DuplicateName, overlay.NoVariant,
+		resource.AcceleratorAssumed, resource.DuplicateOwnership, resource.DuplicateName, overlay.NoVariant,
 	} {
 		assert.Contains(t, page, "| `"+kind+"` |")
 	}

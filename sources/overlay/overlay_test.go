@@ -479,7 +479,7 @@ func TestSLOMissing(t *testing.T) {
 	assert.InDelta(t, 3, float64(c.Fleet.Workloads[0].Variants[0].Capacity), 0)
 }
 
-// A variant whose accelerator nobody knows is left alone, and the others are planned.
+// A variant whose accelerator nobody knows is left out, and the others are planned.
 func TestAcceleratorUnknown(t *testing.T) {
 	w := chat()
 	second := w.Declared[0]
@@ -496,7 +496,7 @@ func TestAcceleratorUnknown(t *testing.T) {
 	assert.Empty(t, c.Workloads)
 	assert.Equal(t, []resource.Skipped{{
 		Object: w.Object, Reason: overlay.NoVariant,
-		Message: "nothing says what type of device second runs on: it is left alone",
+		Message: "nothing says what type of device second runs on: it is left out of the plan, and not scaled",
 	}}, c.Skipped)
 	w.Declared = nil
 	c = parse(t, rates).Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
@@ -506,6 +506,32 @@ func TestAcceleratorUnknown(t *testing.T) {
 		func() resource.Workload { w := chat(); w.Declared[0].Accelerator = ""; return w }(),
 	})
 	assert.InDelta(t, 2, float64(c.Fleet.Workloads[0].Variants[0].Capacity), 0)
+}
+
+// The accelerator that is assumed counts last, and entries for it count.
+func TestAcceleratorAssumed(t *testing.T) {
+	for text, want := range map[string]struct {
+		accelerator string
+		assumed     bool
+	}{
+		"":                                   {"H100", true},
+		"replicaDefaults: {accelerator: L4}": {"L4", false},
+		"- {match: {workload: chat}, accelerator: L4, capacityRps: 3}":                         {"L4", false},
+		"accelerators: [{name: Hopper, aliases: [H100]}]":                                      {"Hopper", true},
+		"- {match: {accelerator: H100, model: other}, devices: 8}":                             {"H100", true},
+		"- {match: {accelerator: L4}, devices: 8, minReplicas: 1}\npools: [{accelerator: L4}]": {"H100", true},
+	} {
+		w := chat()
+		w.Declared[0].Accelerator, w.Declared[0].Assumed = "", "H100"
+		c := parse(t, rates+text).Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
+		require.Len(t, c.Workloads, 1, text)
+		assert.Equal(t, want.accelerator, c.Workloads[0].Declared[0].Accelerator, text)
+		assert.Equal(t, want.assumed, slices.Contains(types(c.Workloads[0].Conditions), resource.AcceleratorAssumed), text)
+		v := c.Fleet.Workloads[0].Variants[0]
+		assert.Equal(t, 4, v.DevicesPerReplica, text)
+		assert.Equal(t, want.accelerator, c.Fleet.Pools[v.Pools[0]].Accelerator, text)
+		assert.Equal(t, want.assumed, v.Capacity == 2, text)
+	}
 }
 
 // What sources say together need not make sense.

@@ -12,9 +12,14 @@ import (
 // variant completes a variant; false if it has to be left out.
 func (c *completion) variant(w *resource.Workload, v *resource.Variant, annotated *poolwrightv1.ReplicaOverlay, notes *conditions) bool {
 	said := c.ofReplicas(w, v, annotated)
+	if on, _ := c.identity(v, said); on == "" && v.Assumed != "" {
+		v.Accelerator = v.Assumed
+		said = c.ofReplicas(w, v, annotated)
+		notes.add(resource.AcceleratorAssumed, "nothing says what type of device %s runs on: %s is assumed, the only one that nodes have", v.Name, c.Accelerator(v.Assumed))
+	}
 	v.Accelerator, _ = c.identity(v, said)
 	if v.Accelerator == "" {
-		notes.add(AcceleratorUnknown, "nothing says what type of device %s runs on: it is left alone", v.Name)
+		notes.add(AcceleratorUnknown, "nothing says what type of device %s runs on: it is left out of the plan, and not scaled", v.Name)
 		return false
 	}
 	barred := v.Target.Name == "" || v.MaxReplicas.Limited && v.MaxReplicas.Value == 0
