@@ -29,6 +29,9 @@ type Workload struct {
 	// configuration asks for batches, or nothing says what replicas sustain.
 	planner.Workload
 	Declared []Variant
+	// MinimumDeclared: the objects say how many replicas there are at least, of the workload or
+	// of variants, if only that there may be none.
+	MinimumDeclared bool
 	// Object declares the workload: events and conditions are its.
 	Object Reference
 	// Mode is empty where the configuration decides.

@@ -84,7 +84,7 @@ func (reader) Read(v resource.View) ([]resource.Workload, []resource.Skipped) {
 			limit, _ := time.ParseDuration(labels["startup-limit"])
 			target := resource.ReferenceTo(object)
 			target.Name = labels["test"]
-			w := resource.Workload{Object: resource.ReferenceTo(object), Mode: resource.Mode(labels["mode"])}
+			w := resource.Workload{Object: resource.ReferenceTo(object), Mode: resource.Mode(labels["mode"]), MinimumDeclared: true}
 			if found := labels["found"]; found != "" {
 				w.Conditions = []resource.Condition{{Type: found, Status: resource.True, Reason: found, Message: "by the reader"}}
 			}

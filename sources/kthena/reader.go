@@ -151,6 +151,8 @@ func (r *reading) workload(d *declaration) (*resource.Workload, *problem) {
 		Workload:   planner.Workload{Namespace: d.object.GetNamespace(), Name: d.object.GetName()},
 		Object:     resource.ReferenceTo(d.object),
 		Conditions: d.conditions,
+		// Every target says how many there are at least.
+		MinimumDeclared: true,
 	}
 	if !d.single {
 		w.ExpansionRate = &d.expansionRate

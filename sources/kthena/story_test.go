@@ -68,6 +68,26 @@ func TestStories(t *testing.T) {
 	})
 }
 
+// A minimum of 0 in a binding is one that is said, and it counts without a gateway, too.
+func TestMinimumOfZero(t *testing.T) {
+	text, err := fs.ReadFile(os.DirFS("../../examples/cluster/kthena"), "v0.4/mix.yaml")
+	require.NoError(t, err)
+	view := resourcetest.New(t, strings.ReplaceAll(string(text), "minReplicas: 1", "minReplicas: 0"))
+	declared, skipped := new(kthena.Reader).Read(view)
+	require.Empty(t, skipped)
+	o, err := overlay.New(&poolwrightv1.Overlay{})
+	require.NoError(t, err)
+	completed := o.Complete(view, nil, declared)
+	require.Len(t, completed.Workloads, 1)
+	require.Zero(t, completed.Workloads[0].MinReplicas)
+	for _, v := range completed.Workloads[0].Declared {
+		require.Zero(t, v.MinReplicas)
+	}
+	for _, c := range completed.Workloads[0].Conditions {
+		require.NotEqual(t, overlay.MinimumAssumed, c.Type)
+	}
+}
+
 func (s *story) cycles(d *datadriven.TestData) string {
 	s.t.Helper()
 	requests, waiting, span := -1.0, -1.0, "0s"

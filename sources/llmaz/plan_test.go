@@ -98,7 +98,10 @@ func TestIncident27PlaygroundWakesFromZero(t *testing.T) {
 
 // Without the configuration's word a minimum of 0 counts as 1, as llmaz has it.
 func TestPlaygroundsStayAwakeUnlessTold(t *testing.T) {
-	decision, _ := plan(t, strings.Replace(equal, ", minReplicas: 0", "", 1), arriving(0), fmt.Sprintf(asleep, "h100", "a100"))
+	decision, workloads := plan(t, strings.Replace(equal, ", minReplicas: 0", "", 1), arriving(0), fmt.Sprintf(asleep, "h100", "a100"))
+	for _, c := range workloads[0].Conditions {
+		assert.NotEqual(t, overlay.MinimumAssumed, c.Type, "it is llmaz's")
+	}
 	require.Len(t, decision.Changes, 2)
 	for _, change := range decision.Changes {
 		assert.Equal(t, 1, change.To)

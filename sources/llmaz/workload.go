@@ -58,6 +58,8 @@ func (d *deployment) workload() resource.Workload {
 		Workload: planner.Workload{Namespace: d.object.Namespace, Name: d.claim.model, Model: d.servedModel()},
 		Object:   d.object,
 		Series:   resource.Series{Engine: d.engine.name},
+		// It is 1 where an object does not say it.
+		MinimumDeclared: true,
 	}
 }
 

@@ -33,6 +33,8 @@ func (s *survey) workload(declarations []*declaration) resource.Workload {
 		},
 		Object: resource.ReferenceTo(first.Unstructured),
 		Series: resource.Series{Engine: vLLM},
+		// With llm-d the last replica stays, gateway or not, unless something is said.
+		MinimumDeclared: true,
 	}
 	if c := first.class; c != nil {
 		w.ServiceClass, w.Priority, w.SLO = c.name, c.priority, c.slo

@@ -121,6 +121,7 @@ func (c *completion) skip(w *resource.Workload, reason, text string) {
 // apply sets what is said of a workload itself.
 func (o *Overlay) apply(said *poolwrightv1.WorkloadOverlay, w *resource.Workload) {
 	message.ApplyWorkload(said, &w.Workload)
+	w.MinimumDeclared = w.MinimumDeclared || said.MinReplicas != nil
 	w.Priority = max(1, w.Priority)
 	if said.TakeOver != nil {
 		w.TakeOver = said.GetTakeOver()
@@ -156,7 +157,19 @@ func reconcile(w *resource.Workload, notes *conditions) {
 		w.Mixing = optimizer.Allowed
 		notes.add(MixingImpossible, "prefill and decode need a variant each: mixing is allowed")
 	}
+	if wakeless(w) {
+		w.MinReplicas = 1
+		notes.add(MinimumAssumed, "nobody says how many replicas there are at least, and without any nothing would tell of requests: one stays, until a gateway counts them (metrics.gateway) or minReplicas says 0")
+	}
 	bounds(w.MinReplicas, &w.MaxReplicas, "the workload", notes)
+}
+
+// wakeless tells whether a workload without replicas would stay without, and nobody asks for
+// that: only a gateway tells of requests then.
+func wakeless(w *resource.Workload) bool {
+	none := func(most optimizer.Bound) bool { return most.Limited && most.Value == 0 }
+	return !w.MinimumDeclared && w.Series.Gateway == nil && !none(w.MaxReplicas) &&
+		slices.ContainsFunc(w.Declared, func(v resource.Variant) bool { return !none(v.MaxReplicas) })
 }
 
 // bounds keeps the declared minimum, whatever the maximum says.

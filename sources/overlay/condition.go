@@ -31,6 +31,9 @@ const (
 	SLOMissing = "SLOMissing"
 	// BoundsInvalid: fewer replicas are allowed than are asked for at least.
 	BoundsInvalid = "BoundsInvalid"
+	// MinimumAssumed: nobody says how many replicas a workload has at least, and nothing would
+	// wake it without any. One stays.
+	MinimumAssumed = "MinimumAssumed"
 	// MixingImpossible: prefill and decode are served by two variants together, which mixing
 	// does not allow.
 	MixingImpossible = "MixingImpossible"

@@ -177,7 +177,7 @@ func TestDocumentedConditions(t *testing.T) {
 	page := read(t, docs, overlayPage)
 	for _, kind := range []string{
 		overlay.AnnotationInvalid, overlay.AcceleratorUnknown, overlay.DevicesUnknown, overlay.PoolUnknown, overlay.PoolCapacityUnknown,
-		overlay.ProfileEstimated, overlay.ProfileInvalid, overlay.SLOMissing, overlay.BoundsInvalid, overlay.MixingImpossible,
+		overlay.ProfileEstimated, overlay.ProfileInvalid, overlay.SLOMissing, overlay.BoundsInvalid, overlay.MinimumAssumed, overlay.MixingImpossible,
 		resource.AcceleratorAssumed, resource.DuplicateOwnership, resource.DuplicateName, overlay.NoVariant,
 	} {
 		assert.Contains(t, page, "| `"+kind+"` |")

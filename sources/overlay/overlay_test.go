@@ -1,6 +1,7 @@
 package overlay_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -40,13 +41,12 @@ func reference(kind, name string) resource.Reference {
 	}
 }
 
-// chat is a workload of one variant on four H100, as an object without an API of its own
-// declares it.
+// chat is a workload of one variant on four H100, which may go to zero replicas.
 func chat() resource.Workload {
 	target := reference("Deployment", "chat-h100")
 	return resource.Workload{
 		Workload: planner.Workload{Namespace: "prod", Name: "chat", Model: "llama-70b"},
-		Object:   target,
+		Object:   target, MinimumDeclared: true,
 		Declared: []resource.Variant{{
 			Variant: planner.Variant{Name: "chat-h100", DevicesPerReplica: 4, CurrentReplicas: 2}, Accelerator: "H100", Target: target,
 		}},
@@ -531,6 +531,115 @@ func TestAcceleratorAssumed(t *testing.T) {
 		assert.Equal(t, 4, v.DevicesPerReplica, text)
 		assert.Equal(t, want.accelerator, c.Fleet.Pools[v.Pools[0]].Accelerator, text)
 		assert.Equal(t, want.assumed, v.Capacity == 2, text)
+	}
+}
+
+// The last replica stays where nobody says a minimum and nothing would wake the workload.
+func TestMinimumAssumed(t *testing.T) {
+	nothingSaid := func(change func(*resource.Workload)) resource.Workload {
+		w := chat()
+		w.MinimumDeclared = false
+		second := w.Declared[0]
+		second.Name, second.Target = "chat-second", reference("Deployment", "chat-second")
+		w.Declared = append(w.Declared, second)
+		if change != nil {
+			change(&w)
+		}
+		return w
+	}
+	annotated := `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {namespace: prod, name: chat-second, annotations: {poolwright.dev/min-replicas: %s}}
+`
+	barred := optimizer.Bound{Limited: true}
+	for name, test := range map[string]struct {
+		config, minimum string // minimum is that of an annotation
+		change          func(*resource.Workload)
+		want            int
+		assumed         bool
+	}{
+		"nothing is said":           {want: 1, assumed: true},
+		"of another workload":       {config: "workloads: [{match: {name: code}, minReplicas: 0}]", want: 1, assumed: true},
+		"by mistake":                {minimum: "none", want: 1, assumed: true},
+		"a maximum":                 {config: "workloads: [{match: {name: chat}, maxReplicas: 4}]", want: 1, assumed: true},
+		"of the workload":           {config: "workloads: [{match: {name: chat}, minReplicas: 0}]"},
+		"more":                      {config: "workloads: [{match: {name: chat}, minReplicas: 3}]", want: 3},
+		"of all workloads":          {config: "workloadDefaults: {minReplicas: 0}"},
+		"of a variant":              {config: "replicas: [{match: {variant: chat-second}, minReplicas: 0}]"},
+		"of all variants":           {config: "replicaDefaults: {minReplicas: 0}"},
+		"by an annotation":          {minimum: `"0"`},
+		"by the object":             {change: func(w *resource.Workload) { w.MinimumDeclared = true }},
+		"a gateway":                 {config: "workloads: [{match: {name: chat}, metrics: {gateway: {}}}]"},
+		"a gateway of all":          {config: "workloadDefaults: {metrics: {gateway: {modelLabel: model}}}"},
+		"a gateway of the object":   {change: func(w *resource.Workload) { w.Series.Gateway = &resource.Gateway{} }},
+		"no replicas are to be":     {config: "workloads: [{match: {name: chat}, maxReplicas: 0}]"},
+		"one variant may have none": {change: func(w *resource.Workload) { w.Declared[0].MaxReplicas = barred }, want: 1, assumed: true},
+		"none of them may have any": {change: func(w *resource.Workload) { w.Declared[0].MaxReplicas, w.Declared[1].MaxReplicas = barred, barred }},
+		"of a variant that is unknown": {
+			config: "replicas: [{match: {variant: chat-second}, minReplicas: 0}]",
+			change: func(w *resource.Workload) { w.Declared[1].Accelerator = "" },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			view := resourcetest.New(t)
+			if test.minimum != "" {
+				view = resourcetest.New(t, fmt.Sprintf(annotated, test.minimum))
+			}
+			c := parse(t, test.config).Complete(view, []overlay.Pool{h100(64)}, []resource.Workload{nothingSaid(test.change)})
+			require.Len(t, c.Fleet.Workloads, 1)
+			assert.Equal(t, test.want, c.Fleet.Workloads[0].MinReplicas)
+			assert.Equal(t, test.assumed, slices.Contains(types(c.Workloads[0].Conditions), overlay.MinimumAssumed))
+			assert.NotContains(t, types(c.Workloads[0].Conditions), overlay.BoundsInvalid)
+		})
+	}
+}
+
+// The loop over a night: engines report that nothing arrives, and report nothing once they are
+// gone. Requests come back in the morning.
+func TestNight(t *testing.T) {
+	const silence, fresh = planner.Missing, planner.Fresh
+	for name, test := range map[string]struct {
+		config         string
+		gateway        bool
+		start          int
+		night, morning int
+	}{
+		"nothing is said":                  {start: 1, night: 1, morning: 3},
+		"nothing is said, from zero":       {start: 0, night: 1, morning: 3},
+		"a minimum of 0, and nobody tells": {config: "replicaDefaults: {minReplicas: 0}", start: 1, night: 0, morning: 0},
+		"a gateway":                        {config: "workloadDefaults: {metrics: {gateway: {}}}", gateway: true, start: 1, night: 0, morning: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := chat()
+			w.MinimumDeclared = false
+			replicas := &w.Declared[0].CurrentReplicas
+			*replicas = test.start
+			o := parse(t, rates+"accelerators: [{name: H100, pricePerHour: 4}]\n"+test.config)
+			p, memory, now := planner.New(lp.Simplex()), planner.Memory{}, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			pass := func(rate float64) {
+				for range 80 {
+					c := o.Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{w})
+					arrivals := planner.Measurement{State: silence}
+					if *replicas > 0 || test.gateway {
+						arrivals = planner.Measurement{State: fresh, Value: rate}
+					}
+					d, next, err := p.Plan(planner.Snapshot{
+						Now: now, Fleet: c.Fleet,
+						Observations: []planner.Observation{{Workload: "prod/chat", ArrivalRate: arrivals}},
+					}, memory, nil)
+					require.NoError(t, err)
+					for _, change := range d.Changes {
+						*replicas = change.To
+					}
+					memory, now = next, now.Add(planner.DefaultCycle)
+				}
+			}
+			pass(0)
+			assert.Equal(t, test.night, *replicas, "at night")
+			pass(5)
+			assert.Equal(t, test.morning, *replicas, "in the morning")
+		})
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 // variant completes a variant; false if it has to be left out.
 func (c *completion) variant(w *resource.Workload, v *resource.Variant, annotated *poolwrightv1.ReplicaOverlay, notes *conditions) bool {
 	said := c.ofReplicas(w, v, annotated)
+	w.MinimumDeclared = w.MinimumDeclared || said.MinReplicas != nil
 	if on, _ := c.identity(v, said); on == "" && v.Assumed != "" {
 		v.Accelerator = v.Assumed
 		said = c.ofReplicas(w, v, annotated)

@@ -854,7 +854,8 @@ type WorkloadOverlay struct {
 	Mixing *Workload_Mixing `protobuf:"varint,7,opt,name=mixing,proto3,enum=poolwright.v1.Workload_Mixing,oneof" json:"mixing,omitempty"`
 	// Replicas that may fail with the SLO still held; absent = 0.
 	Redundancy *int32 `protobuf:"varint,8,opt,name=redundancy,proto3,oneof" json:"redundancy,omitempty"`
-	// Replicas over all variants, at least; absent = 0.
+	// Replicas over all variants, at least; absent = 0, or 1 where none is said of variants
+	// either and no gateway would tell of requests.
 	MinReplicas *int32 `protobuf:"varint,9,opt,name=min_replicas,json=minReplicas,proto3,oneof" json:"min_replicas,omitempty"`
 	// Replicas over all variants, at most; absent = no limit.
 	MaxReplicas *int32 `protobuf:"varint,10,opt,name=max_replicas,json=maxReplicas,proto3,oneof" json:"max_replicas,omitempty"`
