@@ -36,7 +36,7 @@ type coreProgram struct {
 func (c *core) solveProgram(limit int) bool {
 	p := &coreProgram{core: c, groups: c.groups, programs: &limit}
 	defer p.unload()
-	if len(c.groups)+len(c.used) <= c.t.limits.rows {
+	if len(c.groups)+len(c.used) <= c.t.limits.rootRows {
 		return p.branchAndCut()
 	}
 	return p.load() && p.descend()

@@ -41,11 +41,11 @@ type limits struct {
 	// the linear programs solved for one core.
 	steps, programs int
 	// rows is the number of rows of a linear program with one for each workload and limit, up
-	// to which it bounds the nodes.
-	rows int
+	// to which it bounds the nodes, and rootRows that up to which it is all that looks for plans.
+	rows, rootRows int
 }
 
-func defaultLimits() *limits { return &limits{columns: 4000, steps: 3000, programs: 400, rows: 250} }
+func defaultLimits() *limits { return &limits{columns: 4000, steps: 3000, programs: 400, rows: 4000, rootRows: 250} }
 
 // defaultEffort is some ten seconds.
 const defaultEffort = 10_000_000

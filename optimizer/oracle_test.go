@@ -299,8 +299,9 @@ func TestEveryPathEqualsBruteForce(t *testing.T) {
 		{"search", limits{columns: 4000, steps: 1e6}},
 		{"programs", limits{columns: 4000, programs: 1e6}},
 		{"branching", limits{}},
-		{"master", limits{rows: 1e6}},
-		{"cuts", limits{columns: 4000, programs: 1e6, rows: 1e6}},
+		{"master", limits{rows: 1e6, rootRows: 1e6}},
+		{"master of nodes", limits{rows: 1e6}},
+		{"cuts", limits{columns: 4000, programs: 1e6, rows: 1e6, rootRows: 1e6}},
 		{"few", limits{columns: 20, steps: 3, programs: 2}},
 	} {
 		t.Run(path.name, func(t *testing.T) {

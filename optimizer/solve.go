@@ -135,8 +135,9 @@ func (s *solver) minimizeCost(settled stage, hasty bool) {
 	}
 }
 
-// large says whether there are more workloads than a linear program with a row for each is made of.
-func (s *solver) large() bool { return len(s.canonical.workloads) > s.options.limits.rows }
+// large says whether there are more workloads than a linear program with a row for each finds plans of
+// by itself.
+func (s *solver) large() bool { return len(s.canonical.workloads) > s.options.limits.rootRows }
 
 // unmet is the demand of a priority that a plan leaves.
 func (s *solver) unmet(p *plan, priority int) float64 {
@@ -256,7 +257,7 @@ func (s *solver) run(at stage, tentative bool) {
 	}
 	l := newLagrangian(s.last.program, budget)
 	t := newTree(l, s.options)
-	t.hasty = at.kind == weighedStage || at.hasty || at.bounding
+	t.hasty = at.bounding || (at.kind == weighedStage || at.hasty) && !(s.large() && t.quick())
 	t.bounding = at.bounding
 	t.unit, t.whole = at.unit(s.canonical.from), at.kind == shortfallStage
 	if before.program != nil {

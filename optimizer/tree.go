@@ -196,6 +196,9 @@ func (t *tree) root() bool {
 	t.findPlans()
 	if t.l.budget.exhausted() || !t.finishExactly() {
 		t.push(nil)
+		if t.master == nil && t.quick() {
+			t.master = t.newMaster()
+		}
 	}
 	if t.master != nil {
 		t.coreLimit = min(t.coreLimit, smallCore)
@@ -206,8 +209,12 @@ func (t *tree) root() bool {
 // smallCore is the size of a core that closes a node sooner than further splits where these are quick.
 const smallCore = 100
 
-// small says whether the program has few rows, one for each workload and limit.
-func (t *tree) small() bool { return len(t.l.workloads)+len(t.l.rows) <= t.limits.rows }
+// quick says whether the program has so few rows, one for each workload and limit, that a linear
+// program bounds its nodes, and small whether that looks for plans at the root, too.
+func (t *tree) quick() bool { return t.rows() <= t.limits.rows }
+func (t *tree) small() bool { return t.rows() <= t.limits.rootRows }
+
+func (t *tree) rows() int { return len(t.l.workloads) + len(t.l.rows) }
 
 // findPlans looks for plans at the root until one is good enough. Where nodes are quick, more than a
 // first one is left to them.
@@ -216,7 +223,7 @@ func (t *tree) findPlans() {
 		t.master.firstPlan()
 	}
 	for k, search := range []func(){t.round, t.roundNear, t.solveNear} {
-		enough := t.best != nil && (t.master != nil || k > 0 && t.small())
+		enough := t.best != nil && (t.master != nil || k > 0 && t.quick())
 		if enough || t.bundle.value.bound >= t.target() || t.l.budget.exhausted() {
 			return
 		}
