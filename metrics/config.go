@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -74,11 +75,33 @@ type Series struct {
 	// For variants that are not in it the name of their scale target must begin the name
 	// of the replica.
 	Variants map[string]Labels
+	// Parts are the pods that report of each replica of a variant, where that is not one, or
+	// others report beside it. Of the variants that are not in it each replica reports once.
+	Parts map[string][]Part
 	// Gateway is nil where no gateway counts the requests.
 	Gateway *Gateway
 	// Scrape is how pods are asked themselves for what the engine reports; nil = Prometheus
 	// is asked. Labels don't matter then: all that a pod reports is of its workload.
 	Scrape *Scrape
+}
+
+// Part is pods of a replica that do the same.
+type Part struct {
+	// Pods matches the names of such pods, as their series have them, and its first submatch
+	// is the name of their replica.
+	Pods *regexp.Regexp
+	// Count is how many such pods of each replica should report; 0 = they count for nothing.
+	Count int
+	// Prefill: requests go on to pods of another part, which count them.
+	Prefill bool
+}
+
+// partsOf are the parts of the replicas of a variant of a workload; none where it is not known.
+func (s *Series) partsOf(w *planner.Workload, variant int) []Part {
+	if variant < 0 {
+		return nil
+	}
+	return s.Parts[w.Variants[variant].Name]
 }
 
 // Gateway says which series of gateways are of a workload, as Series does.
@@ -214,6 +237,9 @@ func (v *violations) series(path string, s *Series) {
 	for _, name := range slices.Sorted(maps.Keys(s.Variants)) {
 		v.labels(fmt.Sprintf("%s.variants[%s]", path, name), s.Variants[name])
 	}
+	for _, name := range slices.Sorted(maps.Keys(s.Parts)) {
+		v.parts(fmt.Sprintf("%s.parts[%s]", path, name), s.Parts[name])
+	}
 	if s.Scrape != nil {
 		if s.Scrape.Port < 0 || s.Scrape.Port > mostPort {
 			v.add(path+".scrape.port", "%d is not in [0, %d]", s.Scrape.Port, mostPort)
@@ -225,6 +251,17 @@ func (v *violations) series(path string, s *Series) {
 	if s.Gateway != nil {
 		v.labels(path+".gateway.selector", s.Gateway.Selector)
 		v.optionalLabel(path+".gateway.modelLabel", s.Gateway.ModelLabel)
+	}
+}
+
+func (v *violations) parts(path string, parts []Part) {
+	for k, p := range parts {
+		if p.Pods == nil || p.Pods.NumSubexp() == 0 {
+			v.add(fmt.Sprintf("%s[%d].pods", path, k), "%v has no submatch for the name of the replica", p.Pods)
+		}
+		if p.Count < 0 {
+			v.add(fmt.Sprintf("%s[%d].count", path, k), "%d < 0", p.Count)
+		}
 	}
 }
 

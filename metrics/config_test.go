@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"regexp"
 	"testing"
 	"time"
 
@@ -40,14 +41,21 @@ func TestValidateNamesEachMistake(t *testing.T) {
 func TestSeriesNameEachMistake(t *testing.T) {
 	require.NoError(t, Series{Engine: VLLM}.Validate("ns/w"))
 	for want, spoil := range map[string]func(*Series){
-		`metrics: ns/w.engine: "vLLM" is not one of`:                           func(s *Series) { s.Engine = "vLLM" },
-		`metrics: ns/w.engine: neither an engine nor a gateway is named`:       func(s *Series) { *s = Series{ModelLabel: "model"} },
-		`metrics: ns/w.scrape.port: 65536 is not in [0, 65535]`:                func(s *Series) { s.Scrape = &Scrape{Port: 65536} },
-		`metrics: ns/w.scrape.path: "metrics" does not begin with a slash`:     func(s *Series) { s.Scrape = &Scrape{Path: "metrics"} },
-		`metrics: ns/w.engine: "gateway" is not one of`:                        func(s *Series) { s.Engine = gateway },
-		`metrics: ns/w.selector: "poolwright_quantity" is no name of a label`:  func(s *Series) { s.Selector = Labels{quantityLabel: "x"} },
-		`metrics: ns/w.modelLabel: "1" is no name of a label`:                  func(s *Series) { s.ModelLabel = "1" },
-		`metrics: ns/w.variants[a]: "b{}" is no name of a label`:               func(s *Series) { s.Variants = map[string]Labels{"a": {"b{}": "c"}} },
+		`metrics: ns/w.engine: "vLLM" is not one of`:                          func(s *Series) { s.Engine = "vLLM" },
+		`metrics: ns/w.engine: neither an engine nor a gateway is named`:      func(s *Series) { *s = Series{ModelLabel: "model"} },
+		`metrics: ns/w.scrape.port: 65536 is not in [0, 65535]`:               func(s *Series) { s.Scrape = &Scrape{Port: 65536} },
+		`metrics: ns/w.scrape.path: "metrics" does not begin with a slash`:    func(s *Series) { s.Scrape = &Scrape{Path: "metrics"} },
+		`metrics: ns/w.engine: "gateway" is not one of`:                       func(s *Series) { s.Engine = gateway },
+		`metrics: ns/w.selector: "poolwright_quantity" is no name of a label`: func(s *Series) { s.Selector = Labels{quantityLabel: "x"} },
+		`metrics: ns/w.modelLabel: "1" is no name of a label`:                 func(s *Series) { s.ModelLabel = "1" },
+		`metrics: ns/w.variants[a]: "b{}" is no name of a label`:              func(s *Series) { s.Variants = map[string]Labels{"a": {"b{}": "c"}} },
+		`metrics: ns/w.parts[a][0].pods: <nil> has no submatch`:               func(s *Series) { s.Parts = map[string][]Part{"a": {{}}} },
+		`metrics: ns/w.parts[a][0].pods: a-.* has no submatch`: func(s *Series) {
+			s.Parts = map[string][]Part{"a": {{Pods: regexp.MustCompile("a-.*")}}}
+		},
+		`metrics: ns/w.parts[a][1].count: -1 < 0`: func(s *Series) {
+			s.Parts = map[string][]Part{"a": {entries("decode", 1, false), entries("prefill", -1, true)}}
+		},
 		`metrics: ns/w.gateway.selector: "" is no name of a label`:             func(s *Series) { s.Gateway = &Gateway{Selector: Labels{"": "x"}} },
 		`metrics: ns/w.gateway.modelLabel: "model name" is no name of a label`: func(s *Series) { s.Gateway = &Gateway{ModelLabel: "model name"} },
 	} {

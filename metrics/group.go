@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/common/model"
 
+	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/planner"
 )
 
@@ -195,15 +196,26 @@ func (g *group) take(samples []sample) {
 }
 
 // takeBucket gives the bucket of a histogram to all workloads that it may be of: those
-// whose replicas only tell apart have one variation of lengths.
+// whose replicas only tell apart have one variation of lengths. Outputs of those whose requests
+// pass a prefill, which ends them with their first token, have none.
 func (g *group) takeBucket(q quantity, bound string, s *sample) {
 	high, err := strconv.ParseFloat(bound, 64)
 	if err != nil || math.IsNaN(high) {
 		return
 	}
 	for _, k := range g.index.candidates(s.labels) {
-		g.of(g.index.members[k].workload).bucket(q, high, s.value)
+		if workload := g.index.members[k].workload; q != outputBuckets || !g.prefills(workload) {
+			g.of(workload).bucket(q, high, s.value)
+		}
 	}
+}
+
+// prefills tells whether some pods of a workload prefill what others decode.
+func (g *group) prefills(workload int) bool {
+	variants := g.fleet.Workloads[workload].Variants
+	return slices.ContainsFunc(variants, func(v planner.Variant) bool {
+		return v.Role == optimizer.Prefill || hasPrefill(g.series[workload].Parts[v.Name])
+	})
 }
 
 // settle ends the taking of answers. Pods may be nil.
@@ -227,10 +239,19 @@ func (g *group) replica(m *member, name string, series map[string]string) *repli
 	key := target{name, series[jobLabel]}
 	r := of.targets[key]
 	if r == nil {
-		r = &replica{variant: g.variant(m, name, series)}
+		place := g.variant(m, name, series)
+		r = newReplica(name, place, g.parts(m.workload, place))
 		of.targets[key] = r
 	}
 	return r
+}
+
+// parts are those of the replicas of a variant; none where it is not known, or gateways report.
+func (g *group) parts(workload, variant int) []Part {
+	if g.engine.name == gateway {
+		return nil
+	}
+	return g.series[workload].partsOf(&g.fleet.Workloads[workload], variant)
 }
 
 func (g *group) of(workload int) *reported {

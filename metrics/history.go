@@ -142,12 +142,11 @@ func (h *history) rate(window time.Duration, of func(*snapshot) (float64, bool))
 	return increase / elapsed.Seconds(), true
 }
 
-// replica is what a pod reported, as Prometheus would have it.
-func (h *history) replica(e *engine, names []string, now time.Time, window time.Duration) *replica {
-	r := &replica{}
+// report puts in what a pod reported, as Prometheus would have it.
+func (h *history) report(r *replica, e *engine, names []string, now time.Time, window time.Duration) {
 	last := h.last()
 	if last == nil || now.Sub(last.at) > memory {
-		return r
+		return
 	}
 	r.add(known, 1)
 	r.add(age, now.Sub(last.at).Seconds())
@@ -170,7 +169,6 @@ func (h *history) replica(e *engine, names []string, now time.Time, window time.
 			r.name(name, v)
 		}
 	}
-	return r
 }
 
 // quantity is the value of a gauge, its mean over the window, or the rate of a counter.

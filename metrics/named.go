@@ -50,13 +50,28 @@ func (s *scope) observeMetrics(o *planner.Observation, names []string) {
 	}
 }
 
-// values of a metric on replicas of a variant.
+// values of a metric on replicas of a variant, the mean over the pods of each that end
+// requests.
 func (s *scope) values(variant int, name string) []float64 {
 	var values []float64
+	var pods []int
+	places := map[string]int{}
 	for _, r := range s.reported.replicas {
-		if value, ok := r.named[name]; ok && r.variant == variant && r.isFresh(s.staleAfter) && isValid(value) {
-			values = append(values, value)
+		value, ok := r.named[name]
+		if !ok || r.variant != variant || r.prefill || !r.isFresh(s.staleAfter) || !isValid(value) {
+			continue
 		}
+		place, known := places[r.of]
+		if !known {
+			place = len(values)
+			places[r.of] = place
+			values, pods = append(values, 0), append(pods, 0)
+		}
+		values[place] += value
+		pods[place]++
+	}
+	for i := range values {
+		values[i] /= float64(pods[i])
 	}
 	return values
 }

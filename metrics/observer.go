@@ -225,7 +225,7 @@ func (c *cycle) observations() []planner.Observation {
 
 func (c *cycle) observeEngine(o *planner.Observation, i int) {
 	w, e := &c.fleet.Workloads[i], c.engineOf(i)
-	s := scope{reported: c.reported[i], workload: w, staleAfter: c.config.StaleAfter.Seconds()}
+	s := scope{reported: c.reported[i], workload: w, parts: c.series[i].Parts, staleAfter: c.config.StaleAfter.Seconds()}
 	for k := range e.demand {
 		m := &e.demand[k]
 		switch measured := s.measure(m); m.quantity {

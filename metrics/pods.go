@@ -2,7 +2,8 @@ package metrics
 
 import "time"
 
-// Pod is the one of a replica's pods that reports metrics: its leader, or its entry.
+// Pod is one that reports metrics of its replica: its leader, or its entry, or each of them
+// where a replica has several.
 type Pod struct {
 	// Name is unique in the namespace of the workload.
 	Name string

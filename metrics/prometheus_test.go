@@ -36,7 +36,7 @@ const podsPerNamespace = 3
 // namespaces are of one test each, so that they can share a Prometheus.
 var namespaces = []string{
 	"arrivals", "growth", "faster", "typo", "silenttypo", "down", "partial", "reset", "invalid", "versions", "ambiguous", "other",
-	"gateway", "sleeping", "routed", "lengths", "latelengths", "usage", "agree", "beside", "policy", "variants", "pd", "late", "twice", "fleet",
+	"groups", "others", "gateway", "sleeping", "routed", "lengths", "latelengths", "usage", "agree", "beside", "policy", "variants", "pd", "late", "twice", "fleet",
 	"engine-vllm", "engine-sglang", "engine-tgi", "engine-llamacpp", "engine-tensorrt-llm", "engine-trtllm-serve",
 }
 
@@ -162,8 +162,7 @@ func startPrometheus() (*server, error) {
 	return &server{exporter: e, url: "http://" + address}, ready("http://"+address, filepath.Join(folder, "log"))
 }
 
-// configuration has all targets of all namespaces; pods have names as a Deployment
-// gives them.
+// configuration has all targets of all namespaces.
 func (e *exporter) configuration() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "global: {scrape_interval: %s, scrape_timeout: %[1]s}\nscrape_configs:\n- job_name: engines\n  static_configs:\n", duration(scrapeInterval))
@@ -178,12 +177,17 @@ func (e *exporter) configuration() string {
 func (e *exporter) configure(b *strings.Builder, namespace string) {
 	for pod := range podsPerNamespace {
 		fmt.Fprintf(b, "  - {targets: [%q], labels: {__metrics_path__: %q, namespace: %q, pod: %q, tier: %q, cluster: here}}\n",
-			e.Listener.Addr(), path(namespace, pod), namespace, podName(pod), tiers[pod])
+			e.Listener.Addr(), path(namespace, pod), namespace, podName(namespace, pod), tiers[pod])
 	}
 }
 
-// podName is that of a pod of one of three Deployments.
-func podName(pod int) string { return []string{"big-5d8f-a", "big-small-77c4-b", "big-5d8f-c"}[pod] }
+// podName is that of a pod of one of two Deployments, or of a ServingGroup of Kthena.
+func podName(namespace string, pod int) string {
+	if namespace == "groups" || namespace == "others" {
+		return []string{"pair-0-prefill-0-0", "pair-0-decode-0-0", "pair-0-decode-1-0"}[pod]
+	}
+	return []string{"big-5d8f-a", "big-small-77c4-b", "big-5d8f-c"}[pod]
+}
 
 var tiers = []string{"gold", "silver", "gold"}
 

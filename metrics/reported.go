@@ -14,7 +14,7 @@ import (
 // reported is what the replicas of one workload reported.
 type reported struct {
 	targets map[target]*replica
-	// replicas are by name, one of each.
+	// replicas are by the name of the pod, one of each.
 	replicas []*replica
 	// buckets are those of all replicas together, of promptBuckets and outputBuckets.
 	buckets map[quantity]buckets
@@ -45,11 +45,16 @@ func (r *reported) bucket(q quantity, bound, count float64) {
 // same requests.
 type target struct{ name, job string }
 
-// replica is what one replica reported.
+// replica is what one replica reported, or one pod of it where several do.
 type replica struct {
 	pod string
+	// of is the name of the replica: that of its pod, where no other reports.
+	of string
 	// variant is its place in the workload, -1 if unknown.
 	variant int
+	// prefill: requests go on from it to another pod of the replica. Other: it is of none of
+	// the parts of a replica that report, and counts for nothing.
+	prefill, other bool
 	// gone: its pod is no more, so that it owes no report.
 	gone   bool
 	has    [quantities]bool
@@ -58,8 +63,10 @@ type replica struct {
 	named map[string]float64
 }
 
-// settle picks one target of each replica: a fresh one, the first by name among equals.
+// settle picks one target of each replica: a fresh one, the first by name among equals. Those of
+// pods that count for nothing are dropped.
 func (r *reported) settle(staleAfter float64) {
+	maps.DeleteFunc(r.targets, func(_ target, one *replica) bool { return one.other })
 	keys := slices.SortedFunc(maps.Keys(r.targets), func(a, b target) int {
 		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.job, b.job))
 	})
@@ -91,6 +98,18 @@ func (r *reported) bury(pods []Pod, staleAfter float64) {
 	}
 }
 
+// newReplica is what a pod reports of a replica of a variant with such parts.
+func newReplica(pod string, variant int, parts []Part) *replica {
+	r := &replica{of: pod, variant: variant, other: len(parts) > 0}
+	for k := range parts {
+		if match := parts[k].Pods.FindStringSubmatch(pod); match != nil {
+			r.of, r.prefill, r.other = match[1], parts[k].Prefill, parts[k].Count == 0
+			break
+		}
+	}
+	return r
+}
+
 // add counts a value. Series of one replica add up, and the latest scrape counts.
 func (r *replica) add(q quantity, value float64) {
 	switch {
@@ -119,6 +138,8 @@ func (r *replica) isFresh(staleAfter float64) bool { return r.has[age] && r.valu
 type scope struct {
 	reported *reported
 	workload *planner.Workload
+	// parts are those of the replicas of variants, by name.
+	parts map[string][]Part
 	// staleAfter is in seconds.
 	staleAfter float64
 	// gateway: the replicas are those of gateways.
@@ -130,12 +151,27 @@ type scope struct {
 func (s *scope) counts(q quantity, r *replica) bool {
 	switch q {
 	case arrivals, completions, generation, recentCompletions, requests, promptSum, answers, outputSum:
-		return s.gateway || r.variant < 0 || s.workload.Variants[r.variant].Role != optimizer.Prefill
+		return s.gateway || !r.prefill && (r.variant < 0 || s.workload.Variants[r.variant].Role != optimizer.Prefill)
 	}
 	return true
 }
 
-// expected is the number of replicas that should report a quantity. Where some have
+// pods is how many of each replica of a variant should report a quantity.
+func (s *scope) pods(q quantity, variant int) int {
+	parts := s.parts[s.workload.Variants[variant].Name]
+	if len(parts) == 0 {
+		parts = []Part{{Count: 1}}
+	}
+	n := 0
+	for k := range parts {
+		if s.counts(q, &replica{variant: variant, prefill: parts[k].Prefill}) {
+			n += parts[k].Count
+		}
+	}
+	return n
+}
+
+// expected is the number of pods that should report a quantity. Where some have
 // fallen silent, it is all that may do so: only then is it sure that the silent ones
 // are those that were removed.
 func (s *scope) expected(q quantity, silent bool) int {
@@ -145,20 +181,16 @@ func (s *scope) expected(q quantity, silent bool) int {
 	n := 0
 	for j := range s.workload.Variants {
 		v := &s.workload.Variants[j]
-		if !s.counts(q, &replica{variant: j}) {
-			continue
-		}
-		n += v.CurrentReplicas
+		replicas := v.CurrentReplicas - v.StartingReplicas
 		if silent {
-			n += v.LeavingReplicas
-		} else {
-			n -= v.StartingReplicas
+			replicas = v.CurrentReplicas + v.LeavingReplicas
 		}
+		n += replicas * s.pods(q, j)
 	}
 	return n
 }
 
-// measure adds up a quantity over replicas. Of rates those count too that were there
+// measure adds up a quantity over all that report it. Of rates those count too that were there
 // in the window and are no more.
 func (s *scope) measure(m *metric) planner.Measurement {
 	if s.reported == nil {

@@ -208,10 +208,15 @@ func (s *scraper) report(c *cycle, i int, now time.Time) {
 	slices.SortFunc(c.pods[i], func(a, b podReport) int { return cmp.Compare(a.pod, b.pod) })
 	of, e, names := &reported{}, c.engineOf(i), c.metricsOf(i)
 	for _, pod := range c.pods[i] {
-		r := pod.history.replica(e, names, now, s.config.Window)
-		r.variant = pod.variant
+		r := newReplica(pod.pod, pod.variant, c.series[i].partsOf(&c.fleet.Workloads[i], pod.variant))
+		if r.other {
+			continue
+		}
+		pod.history.report(r, e, names, now, s.config.Window)
 		of.replicas = append(of.replicas, r)
-		of.addBuckets(pod.lengths)
+		if !r.prefill {
+			of.addBuckets(pod.lengths)
+		}
 	}
 	c.reported[i] = of
 }

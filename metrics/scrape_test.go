@@ -518,7 +518,9 @@ func FuzzExposition(f *testing.F) {
 			s.at = time.Unix(int64(60*i), 0)
 			h.add(s, time.Minute)
 		}
-		r := reported{replicas: []*replica{h.replica(&e, []string{"vllm:request_prompt_tokens"}, time.Unix(121, 0), time.Minute)}}
+		one := newReplica("w-0", 0, nil)
+		h.report(one, &e, []string{"vllm:request_prompt_tokens"}, time.Unix(121, 0), time.Minute)
+		r := reported{replicas: []*replica{one}}
 		r.addBuckets(h.since(e.lengths(x)))
 		w := workload("ns", "w", 1)
 		s := scope{reported: &r, workload: &w, staleAfter: 45}

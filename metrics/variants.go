@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"slices"
+
 	"github.com/poolwright/poolwright/calibration"
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/planner"
@@ -8,7 +10,8 @@ import (
 )
 
 // variants is what replicas of each variant were seen to do in the window, on the mean.
-// Variants of which none reported are left out.
+// Variants of which none reported are left out, and those whose requests pass from one pod to
+// another: neither of them has a request from its begin to its end.
 func (s *scope) variants(window queueing.Seconds) []planner.VariantObservation {
 	if s.reported == nil || s.reported.ambiguous {
 		return nil
@@ -22,14 +25,19 @@ func (s *scope) variants(window queueing.Seconds) []planner.VariantObservation {
 	var all []planner.VariantObservation
 	for j := range sums {
 		v := &s.workload.Variants[j]
-		if !sums[j].seen || v.Role != optimizer.Whole || v.Replica == nil {
+		if !sums[j].seen || v.Role != optimizer.Whole || v.Replica == nil || hasPrefill(s.parts[v.Name]) {
 			continue
 		}
-		o := sums[j].observation()
+		o := sums[j].observation(s.pods(requests, j))
 		o.Window = window
 		all = append(all, planner.VariantObservation{Variant: v.Name, Replica: o})
 	}
 	return all
+}
+
+// hasPrefill tells whether some parts of a replica prefill what others decode.
+func hasPrefill(parts []Part) bool {
+	return slices.ContainsFunc(parts, func(p Part) bool { return p.Prefill })
 }
 
 // work adds up what replicas of a variant did.
@@ -49,11 +57,12 @@ func (w *work) add(r *replica) {
 	}
 }
 
-func (w *work) observation() calibration.Observation {
+// observation is that of a replica of which so many pods report.
+func (w *work) observation(pods int) calibration.Observation {
 	return calibration.Observation{
-		Rate:           w.mean(requests),
-		Running:        w.mean(runningMean),
-		Waiting:        w.mean(waitingMean),
+		Rate:           w.mean(requests, pods),
+		Running:        w.mean(runningMean, pods),
+		Waiting:        w.mean(waitingMean, pods),
 		InputTokens:    w.ratio(promptSum, requests),
 		OutputTokens:   w.ratio(outputSum, requests),
 		PrefixHitRatio: w.ratio(prefixHits, prefixQueries),
@@ -62,9 +71,9 @@ func (w *work) observation() calibration.Observation {
 	}
 }
 
-// mean over the replicas that report the quantity.
-func (w *work) mean(q quantity) calibration.Quantity {
-	return valid(w.sums[q] / float64(w.counts[q]))
+// mean over the replicas that report the quantity, of which each has so many pods.
+func (w *work) mean(q quantity, pods int) calibration.Quantity {
+	return valid(w.sums[q] / float64(w.counts[q]) * float64(pods))
 }
 
 // ratio is the mean over events: the sum of what they measured by their number.
