@@ -334,7 +334,7 @@ func (t *term) Apply(ctx context.Context, changes []planner.Change) []error {
 // series says where the metrics of a workload are, as the catalog found it.
 func (t *term) series(w *planner.Workload) metrics.Series {
 	s, _ := t.catalog.Series(w.QualifiedName())
-	series := metrics.Series{Engine: metrics.Engine(s.Engine), Selector: s.Selector, ModelLabel: s.ModelLabel}
+	series := metrics.Series{Engine: metrics.Engine(s.Engine), Selector: s.Selector, ModelLabel: s.ModelLabel, Parts: parts(s.Parts)}
 	if s.Port != 0 {
 		series.Scrape = &metrics.Scrape{Port: s.Port, Path: s.Path}
 	}
@@ -342,4 +342,18 @@ func (t *term) series(w *planner.Workload) metrics.Series {
 		series.Gateway = &metrics.Gateway{Selector: g.Selector, ModelLabel: g.ModelLabel}
 	}
 	return series
+}
+
+// parts are the pods of replicas as package metrics has them.
+func parts(of map[string][]resource.Part) map[string][]metrics.Part {
+	if of == nil {
+		return nil
+	}
+	all := make(map[string][]metrics.Part, len(of))
+	for variant, parts := range of {
+		for _, p := range parts {
+			all[variant] = append(all[variant], metrics.Part(p))
+		}
+	}
+	return all
 }

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"regexp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -72,6 +73,9 @@ type Variant struct {
 	// Leaders select one pod of each replica, in the namespace of the target; nil = the
 	// pods of the target's selector.
 	Leaders labels.Selector
+	// Reporters select the pods that report what replicas do, none of them twice; nil = the
+	// leaders.
+	Reporters []labels.Selector
 }
 
 // Series says where a workload's metrics are.
@@ -82,11 +86,24 @@ type Series struct {
 	Selector map[string]string
 	// ModelLabel has the model's name; empty = the engine's own.
 	ModelLabel string
+	// Parts are the pods that report of each replica of a variant, by its name, where that is
+	// not one, or others report beside it.
+	Parts map[string][]Part
 	// Port and Path of each pod's own metrics; 0 and empty where pods are not scraped.
 	Port int
 	Path string
 	// Gateway is nil where none counts requests before replicas do.
 	Gateway *Gateway
+}
+
+// Part is pods of a replica that do the same.
+type Part struct {
+	// Pods matches their names, and its first submatch is the name of their replica.
+	Pods *regexp.Regexp
+	// Count is how many such pods of each replica should report; 0 = they count for nothing.
+	Count int
+	// Prefill: requests go on to pods of another part, which count them.
+	Prefill bool
 }
 
 // Gateway says which series of an inference gateway are a workload's, as [Series] does.

@@ -63,25 +63,29 @@ func newIndex(v *View) *index {
 
 // leaders are the pods of a variant, one for each of its replicas.
 func (x *index) leaders(v *resource.Variant) []*pod {
-	owned := x.owned[x.uid(v.Target)]
 	selector := v.Leaders
 	if selector == nil && v.Target.GroupKind() == groupSetKind {
 		selector = resource.Leaders(v.Target.Name)
 	}
 	if selector == nil {
-		return owned
+		return x.owned[x.uid(v.Target)]
 	}
-	candidates := owned
-	if len(owned) == 0 {
+	return x.selected(v, selector)
+}
+
+// selected are the pods of a variant that a selector matches.
+func (x *index) selected(v *resource.Variant, selector labels.Selector) []*pod {
+	candidates := x.owned[x.uid(v.Target)]
+	if len(candidates) == 0 {
 		candidates = x.candidates(v.Target.Namespace, selector)
 	}
-	var leaders []*pod
+	var selected []*pod
 	for _, p := range candidates {
 		if selector.Matches(p.labels) {
-			leaders = append(leaders, p)
+			selected = append(selected, p)
 		}
 	}
-	return leaders
+	return selected
 }
 
 // uid is that of an object now; empty if there is none.

@@ -66,7 +66,7 @@ func (c *Catalog) Series(workload string) (resource.Series, bool) {
 	return s.workloads[i].Series, true
 }
 
-// Pods implements [metrics.Pods]: one pod for each replica, those that terminate left out.
+// Pods implements [metrics.Pods]: those that report of each replica, and do not terminate.
 func (c *Catalog) Pods(workload string) []metrics.Pod {
 	s := c.latest.Load()
 	if s == nil {
@@ -78,7 +78,7 @@ func (c *Catalog) Pods(workload string) []metrics.Pod {
 	}
 	var pods []metrics.Pod
 	for j := range s.seen[i] {
-		for _, p := range s.seen[i][j].leaders {
+		for _, p := range s.seen[i][j].reporters {
 			if !p.leaving && !p.ended {
 				pods = append(pods, metrics.Pod{
 					Name: p.name, Variant: s.workloads[i].Declared[j].Name, Address: p.address,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/internal/resource"
@@ -162,6 +163,31 @@ func TestPods(t *testing.T) {
 	assert.True(t, ok)
 	_, ok = c.Series("a/none")
 	assert.False(t, ok)
+}
+
+// groups reads what reader does, but that a replica is a group of pods: x-1 says whether it is
+// ready, and x-2 reports beside it.
+type groups struct{ reader }
+
+func (r groups) Read(v resource.View) ([]resource.Workload, []resource.Skipped) {
+	all, skipped := r.reader.Read(v)
+	leader, other := labels.SelectorFromSet(labels.Set{"app": "x-1"}), labels.SelectorFromSet(labels.Set{"app": "x-2"})
+	for i := range all {
+		all[i].Declared[0].Leaders, all[i].Declared[0].Reporters = leader, []labels.Selector{leader, other}
+	}
+	return all, skipped
+}
+
+// More pods report than there are replicas.
+func TestPodsOfGroups(t *testing.T) {
+	c := catalogOf(t, groups{}, viewOf(t, nodeOf("n1", h100, 8, ""), deployment("a", "x", 1, onH100),
+		podOf("a", "x-1", "r-a-x", "n1", "ready"), podOf("a", "x-2", "r-a-x", "n1", "starting"), podOf("a", "x-3", "r-a-x", "n1", "ready")))
+	var pods []string
+	for _, p := range c.Pods("a/x") {
+		pods = append(pods, fmt.Sprint(p.Name, " ", p.Ready))
+	}
+	assert.Equal(t, []string{"x-1 true", "x-2 false"}, pods)
+	assert.Equal(t, 0, variant(t, c.latest.Load(), "a/x").StartingReplicas, "the leader says so")
 }
 
 // What people are told of are transitions: once, however often it is reported.

@@ -43,8 +43,9 @@ type snapshot struct {
 // seen is what is seen of a variant.
 type seen struct {
 	replicas
-	// leaders are one pod for each replica, and pods are all of them.
-	leaders, pods []*pod
+	// leaders are one pod for each replica, reporters those that report, and pods are all of
+	// them.
+	leaders, reporters, pods []*pod
 }
 
 // snapshot makes the fleet of a view. Where replicas ran last it knows from the latest one.
@@ -130,6 +131,13 @@ func (s *snapshot) declared(readers []resource.Reader) (all []resource.Workload,
 // see finds the pods of a variant and counts its replicas.
 func (x *index) see(v *resource.Variant) seen {
 	found := seen{leaders: x.leaders(v), pods: x.owned[x.uid(v.Target)]}
+	found.reporters = found.leaders
+	if v.Reporters != nil {
+		found.reporters = nil
+	}
+	for _, selector := range v.Reporters {
+		found.reporters = append(found.reporters, x.selected(v, selector)...)
+	}
 	if len(found.pods) == 0 {
 		found.pods = found.leaders
 	}

@@ -92,6 +92,7 @@ func (o *Overlay) series(declared resource.Series, said *poolwrightv1.MetricSeri
 		ModelLabel: cmp.Or(said.GetModelLabel(), declared.ModelLabel, byDefault.GetModelLabel()),
 		Port:       cmp.Or(int(said.GetPort()), declared.Port, int(byDefault.GetPort())),
 		Path:       cmp.Or(said.GetPath(), declared.Path, byDefault.GetPath()),
+		Parts:      declared.Parts,
 	}
 	for _, selector := range []map[string]string{said.GetSelector(), declared.Selector, byDefault.GetSelector()} {
 		if s.Selector == nil {

@@ -105,6 +105,7 @@ workloadDefaults: {priority: 9, serviceClass: premium, redundancy: 1, mode: OFF,
 	declared := chat()
 	declared.Mode = resource.Off
 	declared.Series.Port = 9000
+	declared.Series.Parts = map[string][]resource.Part{"chat-h100": {{Count: 2}}}
 	declared.Declared[0].Startup = time.Hour
 	declared.Declared[0].Replica = &queueing.Replica{MaxBatch: 32, MaxBatchedTokens: 2048}
 	c := o.Complete(resourcetest.New(t), []overlay.Pool{h100(64)}, []resource.Workload{declared})
@@ -115,7 +116,7 @@ workloadDefaults: {priority: 9, serviceClass: premium, redundancy: 1, mode: OFF,
 	assert.Equal(t, 3, w.Priority)
 	assert.Equal(t, 1, w.Redundancy)
 	assert.Equal(t, resource.DryRun, c.Workloads[0].Mode)
-	assert.Equal(t, resource.Series{Engine: "vllm", Port: 9000, Path: "/metrics"}, c.Workloads[0].Series)
+	assert.Equal(t, resource.Series{Engine: "vllm", Port: 9000, Path: "/metrics", Parts: declared.Series.Parts}, c.Workloads[0].Series)
 	assert.Equal(t, planner.Variant{
 		Name: "chat-h100", Pools: []int{0}, DevicesPerReplica: 4, NodesPerReplica: 1, CurrentReplicas: 2,
 		MinReplicas: 1, MaxReplicas: optimizer.Bound{Limited: true, Value: 7}, Startup: 3 * time.Minute,
