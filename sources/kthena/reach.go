@@ -31,8 +31,10 @@ func (r *reading) reach(d *declaration, servings []*serving, w *resource.Workloa
 		}
 	}
 	w.Model = cmp.Or(only(models), d.model, only(routed))
-	w.Series = d.series()
 	w.Series.Engine = commonEngine(engines, w)
+	if e := d.endpoint(); e != nil {
+		w.Series.Port, w.Series.Path = e.Port, e.URI
+	}
 }
 
 // only is the one name in a list; empty where there is none, or several.
@@ -84,17 +86,17 @@ func commonEngine(names []string, w *resource.Workload) string {
 	return ""
 }
 
-// series is where pods report, if the targets say so and agree.
-func (d *declaration) series() resource.Series {
+// endpoint is where pods report, if the targets say so and agree; else nil.
+func (d *declaration) endpoint() *endpoint {
 	var common *endpoint
 	for i := range d.targets {
 		e := d.targets[i].endpoint()
 		if e == nil || common != nil && *common != *e {
-			return resource.Series{}
+			return nil
 		}
 		common = e
 	}
-	return resource.Series{Port: common.Port, Path: common.URI}
+	return common
 }
 
 // endpoint is where the pods of a target report, with Kthena's defaults; nil where it

@@ -179,7 +179,14 @@ func (r *reading) variants(d *declaration, w *resource.Workload) ([]*serving, *p
 			continue
 		}
 		servings = append(servings, s)
-		w.Declared = append(w.Declared, s.variant(t))
+		m := r.network.measured(w.Namespace, s, &t.targetSpec)
+		w.Declared = append(w.Declared, s.variant(t, m))
+		if parts := m.parts(); parts != nil {
+			if w.Series.Parts == nil {
+				w.Series.Parts = make(map[string][]resource.Part)
+			}
+			w.Series.Parts[s.object.GetName()] = parts
+		}
 	}
 	if len(servings) == 0 {
 		return nil, missing

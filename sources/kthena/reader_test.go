@@ -74,6 +74,16 @@ func describeWorkload(b *strings.Builder, w *resource.Workload) {
 			fmt.Fprintf(b, " at %v", v.PricePerReplicaHour)
 		}
 		fmt.Fprintf(b, "\n    scales %v; leaders %v\n", v.Target, v.Leaders)
+		for _, part := range w.Series.Parts[v.Name] {
+			does := "answer"
+			if part.Prefill {
+				does = "prefill"
+			}
+			fmt.Fprintf(b, "    %d of each that %s: %v\n", part.Count, does, part.Pods)
+		}
+		for _, reporters := range v.Reporters {
+			fmt.Fprintf(b, "    reporters %v\n", reporters)
+		}
 	}
 	for _, c := range w.Conditions {
 		fmt.Fprintf(b, "  %s=%s, %s: %s\n", c.Type, c.Status, c.Reason, c.Message)

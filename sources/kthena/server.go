@@ -48,6 +48,16 @@ func (s *server) selects(pod labels.Set) bool {
 	return has(pod, s.labels) && (s.prefill == nil || has(pod, s.prefill) || has(pod, s.decode))
 }
 
+// prefills tells whether a pod gets requests that others go on with, and decodes whether it is
+// one of those others.
+func (s *server) prefills(pod labels.Set) bool {
+	return len(s.prefill) > 0 && has(pod, s.labels) && has(pod, s.prefill) && !s.decodes(pod)
+}
+
+func (s *server) decodes(pod labels.Set) bool {
+	return len(s.decode) > 0 && has(pod, s.labels) && has(pod, s.decode)
+}
+
 // has tells whether a pod has all of some labels.
 func has(pod, all labels.Set) bool {
 	for key, value := range all {

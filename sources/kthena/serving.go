@@ -2,10 +2,9 @@ package kthena
 
 import (
 	"fmt"
-	"slices"
+	"regexp"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -28,6 +27,12 @@ type serving struct {
 
 // role is a part of a ServingGroup: so many times an entry pod with its workers.
 type role struct {
+	roleSpec
+	// entries matches the names of the entry pods, and its submatch is that of the ServingGroup.
+	entries *regexp.Regexp
+}
+
+type roleSpec struct {
 	Name           string      `json:"name"`
 	Replicas       *int        `json:"replicas"`
 	EntryTemplate  podTemplate `json:"entryTemplate"`
@@ -67,19 +72,27 @@ func readServing(object *unstructured.Unstructured) (*serving, *problem) {
 		Spec struct {
 			Replicas *int `json:"replicas"`
 			Template struct {
-				Roles []role `json:"roles"`
+				Roles []roleSpec `json:"roles"`
 			} `json:"template"`
 		} `json:"spec"`
 	}
 	if err := decode(object, &m); err != nil {
 		return nil, err
 	}
-	s := &serving{object: object, replicas: orOne(m.Spec.Replicas), roles: m.Spec.Template.Roles}
+	s := &serving{object: object, replicas: orOne(m.Spec.Replicas)}
 	if s.replicas < 0 {
 		return nil, &problem{resource.InvalidSpec, fmt.Sprintf("spec.replicas: %d < 0", s.replicas)}
 	}
-	if len(s.roles) == 0 {
+	if len(m.Spec.Template.Roles) == 0 {
 		return nil, &problem{resource.InvalidSpec, "spec.template.roles: there is none"}
+	}
+	for i, r := range m.Spec.Template.Roles {
+		// So Kthena names the entry pods.
+		entries, err := regexp.Compile(`^(` + regexp.QuoteMeta(object.GetName()) + `-\d+)-` + regexp.QuoteMeta(r.Name) + `-\d+-0$`)
+		if err != nil {
+			return nil, &problem{resource.InvalidSpec, fmt.Sprintf("spec.template.roles[%d].name: %v", i, err)}
+		}
+		s.roles = append(s.roles, role{r, entries})
 	}
 	err := s.countDevices()
 	return s, err
@@ -142,54 +155,13 @@ func (s *serving) accelerator() (accelerator string, mixed bool) {
 	return accelerator, false
 }
 
-// leaders selects the pod of each ServingGroup that says whether it is ready, and what is
-// measured: the first entry pod of the role that answers requests.
-func (s *serving) leaders(t *targetSpec) labels.Selector {
-	own, extra := t.podLabels()
-	r := s.answering(own[roleLabel])
-	set := labels.Merge(own, labels.Set{nameLabel: s.object.GetName(), roleLabel: r.Name, entryLabel: "true"})
-	if r.replicas() > 1 {
-		set[roleIDLabel] = r.Name + "-0"
-	}
-	return labels.SelectorFromSet(set).Add(extra...)
-}
-
-// podLabels are what a target says of the pods that are measured.
-func (t *targetSpec) podLabels() (labels.Set, labels.Requirements) {
-	set := labels.Merge(t.AdditionalMatchLabels, nil)
-	if t.MetricEndpoint == nil || t.MetricEndpoint.LabelSelector == nil {
-		return set, nil
-	}
-	selector, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchExpressions: t.MetricEndpoint.LabelSelector.MatchExpressions})
-	if err != nil {
-		return set, nil
-	}
-	extra, _ := selector.Requirements()
-	return labels.Merge(set, t.MetricEndpoint.LabelSelector.MatchLabels), extra
-}
-
-// answering is the role that answers requests: the one of that name, else decode, else the
-// first.
-func (s *serving) answering(name string) *role {
-	for _, wanted := range [...]string{name, decodeRole} {
-		i := slices.IndexFunc(s.roles, func(r role) bool { return r.Name == wanted })
-		if i >= 0 {
-			return &s.roles[i]
-		}
-	}
-	return &s.roles[0]
-}
-
-// decodeRole is how Kthena's documentation, and its ModelBooster, name the role.
-const decodeRole = "decode"
-
 // entryLabels are the labels of the entry pods of a role.
 func (s *serving) entryLabels(r *role) labels.Set {
 	return labels.Merge(r.EntryTemplate.Metadata.Labels, labels.Set{nameLabel: s.object.GetName(), roleLabel: r.Name, entryLabel: "true"})
 }
 
 // variant is the ModelServing as a way to serve the workload whose target it is.
-func (s *serving) variant(t *target) resource.Variant {
+func (s *serving) variant(t *target, m *measured) resource.Variant {
 	v := resource.Variant{
 		Variant: planner.Variant{
 			Name:            s.object.GetName(),
@@ -198,8 +170,9 @@ func (s *serving) variant(t *target) resource.Variant {
 			CurrentReplicas: s.replicas,
 			ScaleTarget:     resource.ReferenceTo(s.object).ScaleTarget(),
 		},
-		Target:  resource.ReferenceTo(s.object),
-		Leaders: s.leaders(&t.targetSpec),
+		Target:    resource.ReferenceTo(s.object),
+		Leaders:   m.leaders(),
+		Reporters: m.reporters(),
 	}
 	v.DevicesPerReplica, v.NodesPerReplica = s.devices, s.nodes
 	v.Accelerator, _ = s.accelerator()
