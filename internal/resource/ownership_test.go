@@ -305,9 +305,9 @@ func FuzzOwnership(f *testing.F) {
 		owners := resource.NewOwnership(v, self).Owners(set, set)
 		require.Equal(t, owners, resource.NewOwnership(v, self).Owners(set, set))
 		w, o := ready(1, 2, 3)
-		for _, p := range resource.RoutePatches(v, w, o) {
+		for _, p := range resource.NewRoutes(v).Patches(w, o) {
 			v.Apply(t, p)
 		}
-		require.Empty(t, resource.RoutePatches(v, w, o))
+		require.Empty(t, resource.NewRoutes(v).Patches(w, o))
 	})
 }

@@ -124,7 +124,7 @@ func TestRouteWeights(t *testing.T) {
 			}
 			v := resourcetest.New(t, routed, route(annotation, test.refs))
 			w, o := ready(test.h100, test.a100, test.l4)
-			patches := resource.RoutePatches(v, w, o)
+			patches := resource.NewRoutes(v).Patches(w, o)
 			if test.weights == nil {
 				require.Empty(t, patches)
 				return
@@ -141,7 +141,7 @@ func TestRouteWeights(t *testing.T) {
 				weights = append(weights, ref.(map[string]any)["weight"].(int64))
 			}
 			require.Equal(t, test.weights, weights)
-			require.Empty(t, resource.RoutePatches(v, w, o), "once written, there is nothing to write")
+			require.Empty(t, resource.NewRoutes(v).Patches(w, o), "once written, there is nothing to write")
 		})
 	}
 }
@@ -154,6 +154,42 @@ func TestWeightsByMode(t *testing.T) {
 	} {
 		w, o := ready(1, 1, 0)
 		w.Mode = mode
-		require.Len(t, resource.RoutePatches(view, w, o), written, mode)
+		require.Len(t, resource.NewRoutes(view).Patches(w, o), written, mode)
 	}
+}
+
+// A route may be in another namespace than what it leads to, and lead to other workloads by
+// other rules, whose weights it keeps.
+func TestRoutesOfOtherNamespaces(t *testing.T) {
+	view := resourcetest.New(t, routed, `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {namespace: edge, name: all, annotations: {poolwright.dev/weights: "true"}}
+spec:
+  rules:
+  - {backendRefs: [{namespace: team, name: h100}, {namespace: team, name: a100}]}
+  - {backendRefs: [{namespace: other, name: h100, weight: 3}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {namespace: other, name: chat-h100}
+spec: {template: {metadata: {labels: {gpu: h100}}}}
+---
+apiVersion: v1
+kind: Service
+metadata: {namespace: other, name: h100}
+spec: {selector: {gpu: h100}}
+`)
+	w, o := ready(1, 1, 0)
+	patches := resource.NewRoutes(view).Patches(w, o)
+	require.Len(t, patches, 1)
+	require.Equal(t, map[string]any{"spec": map[string]any{"rules": []any{
+		map[string]any{"backendRefs": []any{
+			map[string]any{"namespace": "team", "name": "h100", "weight": int64(75)}, map[string]any{"namespace": "team", "name": "a100", "weight": int64(25)},
+		}},
+		map[string]any{"backendRefs": []any{map[string]any{"namespace": "other", "name": "h100", "weight": int64(3)}}},
+	}}}, patches[0].Merge)
+
+	w.Namespace = "elsewhere"
+	require.Empty(t, resource.NewRoutes(view).Patches(w, o), "its targets are none of its namespace")
 }

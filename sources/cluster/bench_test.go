@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/poolwright/poolwright/internal/resource"
+	"github.com/poolwright/poolwright/planner"
 	"github.com/poolwright/poolwright/sources/plain"
 )
 
@@ -59,6 +60,50 @@ func BenchmarkFleet(b *testing.B) {
 	}
 	b.ReportMetric(float64((processorTime(b)-began).Milliseconds())/float64(b.N), "cpu-ms/op")
 	require.Len(b, s.fleet.Pools, 3)
+}
+
+// BenchmarkReport reports how much more a workload takes of what is published where there are
+// four times as many, each with a route that has its weight.
+func BenchmarkReport(b *testing.B) {
+	each := func(workloads int) (report func()) {
+		var objects []string
+		for i := range workloads {
+			name := fmt.Sprintf("w%d", i)
+			text := strings.Replace(deployment("a", name, 1, ""), "spec: {replicas", "spec: {template: {metadata: {labels: {app: "+name+"}}}, replicas", 1)
+			objects = append(objects, text, podOf("a", name, "r-a-"+name, "n1", "ready"), fmt.Sprintf(`
+apiVersion: v1
+kind: Service
+metadata: {namespace: a, name: %[1]s}
+spec: {selector: {app: %[1]s}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {namespace: a, name: %[1]s, annotations: {%[2]s: "true"}}
+spec: {rules: [{backendRefs: [{name: %[1]s, weight: 100}]}]}
+`, name, resource.WeightsAnnotation))
+		}
+		c := catalogOf(b, reader{}, viewOf(b, append(objects, nodeOf("n1", h100, 2*workloads, ""))...))
+		e := entryOf(c)
+		require.Len(b, e.Decision.Plans, workloads)
+		for i := range e.Decision.Plans {
+			e.Decision.Plans[i].Variants = make([]planner.VariantPlan, 1)
+			e.Decision.Plans[i].Variants[0].Size.Capacity = 1
+		}
+		return func() {
+			patches, _ := c.Report(e)
+			require.Empty(b, patches)
+		}
+	}
+	small, large := each(100), each(400)
+	var took [2]time.Duration
+	for b.Loop() {
+		for i, report := range [...]func(){small, large} {
+			began := processorTime(b)
+			report()
+			took[i] += processorTime(b) - began
+		}
+	}
+	b.ReportMetric(took[1].Seconds()/took[0].Seconds()/4, "×/workload")
 }
 
 // processorTime is what the process has used so far, garbage collection included.

@@ -25,6 +25,7 @@ func (c *Catalog) Report(e *controller.Entry) ([]resource.Patch, []resource.Even
 	var patches []resource.Patch
 	found := make(map[told]resource.Condition)
 	cycle := newCycle(e)
+	routes := resource.NewRoutes(s.view)
 	for i := range e.Decision.Plans {
 		k, ok := s.of[e.Decision.Fleet.Workloads[i].QualifiedName()]
 		if !ok {
@@ -43,7 +44,7 @@ func (c *Catalog) Report(e *controller.Entry) ([]resource.Patch, []resource.Even
 			o.Advised = append(o.Advised, target.EffectiveMode() != resource.Apply && !target.Delegated)
 		}
 		patches = append(patches, c.config.Readers[s.reader[k]].Patches(s.view, w, &o)...)
-		patches = append(patches, resource.RoutePatches(s.view, w, &o)...)
+		patches = append(patches, routes.Patches(w, &o)...)
 		for _, condition := range o.Conditions {
 			found[toldOf(w.Object, condition.Type)] = condition
 		}
