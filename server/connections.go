@@ -33,7 +33,7 @@ const (
 	streamWindow, connWindow = 64 << 10, 1 << 20
 	// mostProbes are the connections of HTTP for probes when there are as many others as may be.
 	mostProbes = 16
-	// mostHeaderBytes and mostStreams are for a request, and for a connection.
+	// mostHeaderBytes and mostStreams are for a request, and for a connection of HTTP.
 	mostHeaderBytes, mostStreams = 64 << 10, 256
 )
 

@@ -33,10 +33,10 @@ func (s *Server) newHandler(services Services, registry *prometheus.Registry, li
 	)
 	err := poolwrightv1.RegisterOptimizerServiceHandlerServer(context.Background(), gateway, services.Optimizer)
 	if err == nil && services.Fleet != nil {
-		err = poolwrightv1.RegisterFleetServiceHandler(context.Background(), gateway, s.conn)
+		err = poolwrightv1.RegisterFleetServiceHandlerClient(context.Background(), gateway, poolwrightv1.NewFleetServiceClient(s.client))
 	}
 	if err == nil && services.Simulation != nil {
-		err = poolwrightv1.RegisterSimulationServiceHandler(context.Background(), gateway, s.conn)
+		err = poolwrightv1.RegisterSimulationServiceHandlerClient(context.Background(), gateway, poolwrightv1.NewSimulationServiceClient(s.client))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("server: register gateway: %w", err)

@@ -9,6 +9,7 @@ import (
 const (
 	shedQueue       = "queue"
 	shedRate        = "rate"
+	shedStreams     = "streams"
 	shedSimulations = "simulations"
 	shedMemory      = "memory"
 	shedDeadline    = "deadline"
@@ -39,7 +40,7 @@ func newLimitMetrics(registry prometheus.Registerer) *limitMetrics {
 			Name: "poolwright_calls_shed_total", Help: "Calls that were refused or left before they were computed, by reason.",
 		}, []string{"reason"}),
 	}
-	for _, reason := range []string{shedQueue, shedRate, shedSimulations, shedMemory, shedDeadline, shedLeft} {
+	for _, reason := range []string{shedQueue, shedRate, shedStreams, shedSimulations, shedMemory, shedDeadline, shedLeft} {
 		m.sheds.WithLabelValues(reason)
 	}
 	return m

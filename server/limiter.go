@@ -37,6 +37,7 @@ type limiter struct {
 	// themselves, as anybody may ask about that.
 	reading, probing *reading
 	memory           memory
+	streaming        *streaming
 	// computing are the paths of REST whose calls take their turn, large those of gRPC and REST
 	// whose requests may be large.
 	computing, large map[string]bool
@@ -54,6 +55,7 @@ func newLimiter(limits func() Limits, precedence *Precedence, metrics *limitMetr
 	l.most = first.MaxRequestBytes
 	l.reading = newReading(first.RequestMemory/readingShare, metrics)
 	l.probing = newReading(2*int64(l.most), metrics)
+	l.streaming = newStreaming(int(first.Streams), metrics)
 	methods := computingService().Methods()
 	for i := range methods.Len() {
 		_, path := route(methods.Get(i))
@@ -102,6 +104,13 @@ func (l *limiter) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 	if err := l.ask(stream.Context(), info.FullMethod); err != nil {
 		return err
 	}
+	if address, ok := outside(stream.Context()); ok {
+		end, err := l.streaming.begin(asking(stream.Context(), address))
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
 	q := &request{limiter: l, method: info.FullMethod}
 	defer q.end()
 	err := handle(service, &readStream{stream, q})
@@ -113,11 +122,11 @@ func (l *limiter) stream(service any, stream grpc.ServerStream, info *grpc.Strea
 
 // ask refuses a gRPC call of a caller that asks too often. Probes of health may always ask.
 func (l *limiter) ask(ctx context.Context, method string) error {
-	from, ok := peer.FromContext(ctx)
-	if !ok || from.Addr.Network() == innerNetwork || probes(method) {
+	address, ok := outside(ctx)
+	if !ok || probes(method) {
 		return nil
 	}
-	return l.rate(ctx, from.Addr.String())
+	return l.rate(ctx, address)
 }
 
 // probes tells whether a method asks for health.
@@ -127,6 +136,16 @@ func probes(method string) bool {
 
 // innerNetwork is that of the connection between gateway and gRPC server.
 const innerNetwork = "bufconn"
+
+// outside is the address that a call of gRPC comes from; false where REST has handed it on, which
+// has held it to the limits.
+func outside(ctx context.Context) (address string, ok bool) {
+	from, ok := peer.FromContext(ctx)
+	if !ok || from.Addr.Network() == innerNetwork {
+		return "", false
+	}
+	return from.Addr.String(), true
+}
 
 // rate refuses a call of somebody who asks too often.
 func (l *limiter) rate(ctx context.Context, address string) error {
@@ -175,7 +194,14 @@ func (l *limiter) handler(next http.Handler, refuse func(http.ResponseWriter, *h
 			return
 		}
 		ctx := r.Context()
-		if !streams(r.URL.Path) {
+		if streams(r.URL.Path) {
+			end, err := l.streaming.begin(asking(ctx, r.RemoteAddr))
+			if err != nil {
+				refuse(w, r, err)
+				return
+			}
+			defer end()
+		} else {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, l.limits().Deadline)
 			defer cancel()

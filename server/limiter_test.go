@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -315,6 +316,53 @@ func TestRateOfCallers(t *testing.T) {
 	code, _ = l.do(t, http.MethodGet, "/healthz", "", "")
 	assert.Equal(t, http.StatusOK, code)
 	l.has(t, `poolwright_calls_shed_total{reason="rate"} 4`)
+}
+
+// from calls from an address of this machine.
+func from(address string) *net.Dialer {
+	return &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
+}
+
+// Who has as many streams open as they may is refused, over REST as over gRPC. What has one answer is answered
+// while as many are open as may be.
+func TestStreamsOfCallers(t *testing.T) {
+	l := startLimited(t, server.Limits{Streams: 4})
+	_, end := lines(t, l.running, "")
+	lines(t, l.running, "")
+	code, answer := l.do(t, http.MethodGet, "/v1/decisions:watch", "", "")
+	assert.Equal(t, http.StatusTooManyRequests, code)
+	assert.Contains(t, answer, "2 streams of yours are open")
+	refused, err := poolwrightv1.NewFleetServiceClient(l.conn).WatchDecisions(t.Context(), &poolwrightv1.WatchDecisionsRequest{})
+	require.NoError(t, err)
+	_, err = refused.Recv()
+	assert.Equal(t, codes.ResourceExhausted, status.Code(err))
+	other := http.Client{Transport: &http.Transport{DialContext: from("127.0.0.2").DialContext}}
+	get := func(ctx context.Context, path string) int {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.url+path, http.NoBody)
+		require.NoError(t, err)
+		response, err := other.Do(request)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = response.Body.Close() })
+		return response.StatusCode
+	}
+	for _, want := range []int{http.StatusOK, http.StatusOK, http.StatusTooManyRequests} {
+		require.Equal(t, want, get(t.Context(), "/v1/decisions:watch"))
+	}
+	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	require.Equal(t, http.StatusOK, get(soon, "/v1/fleet"))
+	l.has(t, `poolwright_calls_shed_total{reason="streams"} 3`)
+
+	end()
+	require.Eventually(t, func() bool {
+		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
+		stream, err := poolwrightv1.NewFleetServiceClient(l.conn).WatchDecisions(ctx, &poolwrightv1.WatchDecisionsRequest{})
+		if err == nil {
+			_, err = stream.Recv()
+		}
+		return err == nil
+	}, 10*time.Second, time.Millisecond)
 }
 
 func TestLimitOfSize(t *testing.T) {

@@ -27,6 +27,9 @@ type Limits struct {
 	Deadline time.Duration
 	// Connections is how many there may be at once on each address.
 	Connections int
+	// Streams is how many are open at once, half of them of one caller at most, and how many calls
+	// there are at once on a connection of gRPC. That at the start counts.
+	Streams uint32
 }
 
 // What limits are by default.
@@ -35,6 +38,7 @@ const (
 	DefaultQueue           = 64 // for each that is computed at once
 	DefaultDeadline        = time.Minute
 	DefaultConnections     = 1024
+	DefaultStreams         = 1 << 14
 )
 
 // DefaultConcurrency is a call for each processor.
@@ -50,6 +54,7 @@ func (l Limits) orDefault() Limits {
 	fallback(&l.Burst, max(1, int(l.Rate)))
 	fallback(&l.Deadline, DefaultDeadline)
 	fallback(&l.Connections, DefaultConnections)
+	fallback(&l.Streams, DefaultStreams)
 	return l
 }
 

@@ -8,7 +8,6 @@ import (
 	"google.golang.org/grpc/encoding"
 	encodingproto "google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/mem"
-	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 )
@@ -28,8 +27,8 @@ func (q *request) read(ctx context.Context, read func(any) error, m any) (err er
 	l, limits := q.limiter, q.limiter.limits()
 	ctx, cancel := context.WithTimeout(ctx, min(limits.Deadline, requestTime))
 	defer cancel()
-	from, ok := peer.FromContext(ctx)
-	if !ok || from.Addr.Network() == innerNetwork { // REST has seen to it
+	address, ok := outside(ctx)
+	if !ok { // REST has seen to it
 		return within(ctx, read)(m)
 	}
 	q.end()
@@ -38,7 +37,7 @@ func (q *request) read(ctx context.Context, read func(any) error, m any) (err er
 		room = l.probing
 	}
 	raw := &undecoded{}
-	err = room.while(ctx, asking(ctx, from.Addr.String()), l.most, func() error { return within(ctx, read)(raw) })
+	err = room.while(ctx, asking(ctx, address), l.most, func() error { return within(ctx, read)(raw) })
 	if err != nil {
 		return err
 	}

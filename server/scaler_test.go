@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
 	"github.com/poolwright/poolwright/controller"
@@ -265,6 +266,38 @@ func TestScalerOfAFollower(t *testing.T) {
 	itself = lost.conn
 	_, err = externalscaler.NewExternalScalerClient(lost.conn).IsActive(t.Context(), ofChat())
 	require.Equal(t, codes.Unavailable, status.Code(err), "who take each other for the leader do not ask in circles: %v", err)
+}
+
+// KEDA has one connection for all ScaledObjects, and a follower one for all that it relays: however many are watched,
+// what is asked beside that is answered.
+func TestScalerOfManyObjects(t *testing.T) {
+	d := newDecisions()
+	d.decide(0, 2, 5)
+	leader := startServices(t, server.Services{
+		Optimizer: server.NewOptimizer(planner.New(lp.Simplex())), Scaler: server.NewScaler(server.ScalerConfig{Decisions: d}),
+	}, prometheus.NewRegistry())
+	peer, err := server.NewClient(leader.conn.Target(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = peer.Close() })
+	for name, client := range map[string]externalscaler.ExternalScalerClient{
+		"leader":   externalscaler.NewExternalScalerClient(leader.conn),
+		"follower": startScaler(t, server.ScalerConfig{Decisions: newDecisions(), Leader: always(peer)}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			for range 300 {
+				stream, err := client.StreamIsActive(ctx, ofChat())
+				require.NoError(t, err)
+				_, err = stream.Recv()
+				require.NoError(t, err)
+			}
+			_, err := client.IsActive(ctx, ofChat())
+			require.NoError(t, err)
+			_, err = client.GetMetrics(ctx, &externalscaler.GetMetricsRequest{ScaledObjectRef: ofChat()})
+			require.NoError(t, err)
+		})
+	}
 }
 
 func TestScalerMistakes(t *testing.T) {

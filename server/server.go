@@ -82,9 +82,9 @@ type Server struct {
 	limits func() Limits
 	health *health.Server
 	ready  func() error
-	// inner is where the gateway asks for streams, by conn: they need gRPC.
-	inner *bufconn.Listener
-	conn  *grpc.ClientConn
+	// inner is where the gateway asks, by client, what shows the loop or is simulated: streams need gRPC.
+	inner  *bufconn.Listener
+	client *Client
 	// ending ends with the server's life, and endStreams ends it.
 	ending     context.Context
 	endStreams context.CancelFunc
@@ -116,7 +116,7 @@ func New(c Config) (*Server, error) {
 	metrics.InitializeMetrics(s.grpc)
 
 	var err error
-	s.conn, err = grpc.NewClient("passthrough:///inner", append(slices.Concat(traced.gateway(), guard.inner()), grpc.WithTransportCredentials(insecure.NewCredentials()),
+	s.client, err = NewClient("passthrough:///inner", append(slices.Concat(traced.gateway(), guard.inner()), grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return s.inner.DialContext(ctx) }),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))...)
 	if err != nil {
@@ -124,7 +124,7 @@ func New(c Config) (*Server, error) {
 	}
 	handler, err := s.newHandler(services, registry, limiter, guard, fine(c.Live))
 	if err != nil {
-		return nil, errors.Join(err, s.conn.Close())
+		return nil, errors.Join(err, s.client.Close())
 	}
 	s.http = &http.Server{
 		Handler:           calls.handler(traced.handler(handler)),
@@ -150,7 +150,7 @@ func options(l Limits, a *access.Access) []grpc.ServerOption {
 		grpc.StaticStreamWindowSize(streamWindow),
 		grpc.StaticConnWindowSize(connWindow),
 		grpc.MaxHeaderListSize(mostHeaderBytes),
-		grpc.MaxConcurrentStreams(mostStreams),
+		grpc.MaxConcurrentStreams(l.Streams),
 		grpc.ConnectionTimeout(handshakeTime),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: probeTime, Timeout: answerTime, MaxConnectionIdle: unusedTime}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: leastProbe, PermitWithoutStream: true}),
@@ -244,7 +244,7 @@ func (s *Server) shutdown(ctx context.Context) error {
 		s.grpc.Stop()
 		<-stopped
 	}
-	if err = errors.Join(err, s.conn.Close()); err != nil {
+	if err = errors.Join(err, s.client.Close()); err != nil {
 		return fmt.Errorf("server: shut down: %w", err)
 	}
 	return nil

@@ -182,6 +182,27 @@ func TestWatchOverREST(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, code, answer)
 }
 
+// However many watch, what else is asked over REST is answered.
+func TestManyWatchOverREST(t *testing.T) {
+	x := newCluster(controller.HistoryConfig{}, "chat")
+	r, _ := x.serve(t)
+	x.ticks(t, "chat", 1)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	get := func(path string) int {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.url+path, http.NoBody)
+		require.NoError(t, err)
+		response, err := http.DefaultClient.Do(request)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = response.Body.Close() })
+		return response.StatusCode
+	}
+	for range 300 {
+		require.Equal(t, http.StatusOK, get("/v1/decisions:watch"))
+	}
+	require.Equal(t, http.StatusOK, get("/v1/fleet"))
+}
+
 // Streams that the service ends say so, and do not hold it up.
 func TestShutdownEndsStreams(t *testing.T) {
 	x := newCluster(controller.HistoryConfig{}, "chat")

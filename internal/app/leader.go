@@ -14,14 +14,15 @@ import (
 
 	"github.com/poolwright/poolwright/internal/access"
 	"github.com/poolwright/poolwright/internal/election"
+	"github.com/poolwright/poolwright/server"
 )
 
-// leader is who leads, and the connection to it where that is another process.
+// leader is who leads, and how it is asked where that is another process.
 type leader struct {
 	access *access.Access
 	mu     sync.Mutex
 	now    election.Leader
-	conn   *grpc.ClientConn
+	client *server.Client
 	// until ends when another one leads, by end.
 	until context.Context
 	end   context.CancelFunc
@@ -29,23 +30,23 @@ type leader struct {
 
 // changed follows the election.
 func (l *leader) changed(now election.Leader) error {
-	var conn *grpc.ClientConn
+	var client *server.Client
 	if !now.Self && now.Address != "" {
 		var err error
-		conn, err = grpc.NewClient(now.Address, append(asPeer(l.access), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))...)
+		client, err = server.NewClient(now.Address, append(asPeer(l.access), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))...)
 		if err != nil {
 			return err
 		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.set(now, conn)
+	return l.set(now, client)
 }
 
 // set takes over who leads.
-func (l *leader) set(now election.Leader, conn *grpc.ClientConn) error {
-	last, end := l.conn, l.end
-	l.now, l.conn = now, conn
+func (l *leader) set(now election.Leader, client *server.Client) error {
+	last, end := l.client, l.end
+	l.now, l.client = now, client
 	l.until, l.end = context.WithCancel(context.Background())
 	if end != nil {
 		end()
@@ -100,8 +101,8 @@ func (l *leader) ask() (conn grpc.ClientConnInterface, until context.Context, er
 	switch {
 	case l.now.Self:
 		return nil, l.until, nil
-	case l.conn != nil:
-		return l.conn, l.until, nil
+	case l.client != nil:
+		return l.client, l.until, nil
 	case l.now.Identity == "":
 		return nil, nil, errNobodyLeads
 	}

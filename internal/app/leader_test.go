@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
@@ -22,10 +23,15 @@ func (active) IsActive(context.Context, *externalscaler.ScaledObjectRef) (*exter
 	return &externalscaler.IsActiveResponse{Result: true}, nil
 }
 
+func (active) StreamIsActive(_ *externalscaler.ScaledObjectRef, stream grpc.ServerStreamingServer[externalscaler.IsActiveResponse]) error {
+	<-stream.Context().Done()
+	return nil
+}
+
 func TestLeaderIsAsked(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	s := grpc.NewServer()
+	s := grpc.NewServer(grpc.MaxConcurrentStreams(1))
 	externalscaler.RegisterExternalScalerServer(s, active{})
 	go func() { _ = s.Serve(listener) }()
 	t.Cleanup(s.Stop)
@@ -38,8 +44,12 @@ func TestLeaderIsAsked(t *testing.T) {
 	require.NoError(t, l.changed(election.Leader{Identity: "other", Address: listener.Addr().String()}))
 	conn, until, err := l.ask()
 	require.NoError(t, err)
-	answer, err := externalscaler.NewExternalScalerClient(conn).IsActive(t.Context(), &externalscaler.ScaledObjectRef{})
+	_, err = externalscaler.NewExternalScalerClient(conn).StreamIsActive(t.Context(), &externalscaler.ScaledObjectRef{})
 	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	answer, err := externalscaler.NewExternalScalerClient(conn).IsActive(ctx, &externalscaler.ScaledObjectRef{})
+	require.NoError(t, err, "streams take no place from calls")
 	require.True(t, answer.GetResult())
 	require.NoError(t, until.Err())
 
