@@ -107,7 +107,8 @@ func answer[T any](ctx context.Context, s *Scaler, ref *externalscaler.ScaledObj
 	case err != nil:
 		return nil, err
 	case leader != nil:
-		return ask(ctx, externalscaler.NewExternalScalerClient(leader))
+		said, err := ask(ctx, externalscaler.NewExternalScalerClient(leader))
+		return said, untilTermEnds(ctx, err)
 	}
 	r, err := s.recommendation(sightOf(ctx), scaled)
 	if err != nil {
@@ -130,10 +131,10 @@ func (s *Scaler) StreamIsActive(ref *externalscaler.ScaledObjectRef, stream grpc
 		return err
 	case leader != nil:
 		from, err := externalscaler.NewExternalScalerClient(leader).StreamIsActive(ctx, ref)
-		if err != nil {
-			return err
+		if err == nil {
+			err = relay(from, stream)
 		}
-		return relay(from, stream)
+		return untilTermEnds(ctx, err)
 	}
 	ctx, end := s.config.Leader.term(ctx)
 	defer end()

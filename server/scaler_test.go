@@ -268,6 +268,50 @@ func TestScalerOfAFollower(t *testing.T) {
 	require.Equal(t, codes.Unavailable, status.Code(err), "who take each other for the leader do not ask in circles: %v", err)
 }
 
+// waitingScaler is a leader that answers KEDA nothing until it is left.
+type waitingScaler struct {
+	externalscaler.UnimplementedExternalScalerServer
+	asked chan struct{}
+}
+
+func (w *waitingScaler) IsActive(ctx context.Context, _ *externalscaler.ScaledObjectRef) (*externalscaler.IsActiveResponse, error) {
+	w.asked <- struct{}{}
+	<-ctx.Done()
+	return nil, status.FromContextError(ctx.Err()).Err()
+}
+
+func (w *waitingScaler) StreamIsActive(_ *externalscaler.ScaledObjectRef, stream grpc.ServerStreamingServer[externalscaler.IsActiveResponse]) error {
+	w.asked <- struct{}{}
+	<-stream.Context().Done()
+	return status.FromContextError(stream.Context().Err()).Err()
+}
+
+// KEDA is told to ask again when it asks while the leader changes.
+func TestLeaderChangesUnderKEDA(t *testing.T) {
+	w := &waitingScaler{asked: make(chan struct{}, 1)}
+	leader := startServices(t, server.Services{Optimizer: server.NewOptimizer(planner.New(lp.Simplex())), Scaler: w}, prometheus.NewRegistry())
+	follower := startScaler(t, server.ScalerConfig{Decisions: newDecisions(), Leader: always(leader.conn)})
+	one, all := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := follower.IsActive(t.Context(), ofChat())
+		one <- err
+	}()
+	<-w.asked
+	go func() {
+		stream, err := follower.StreamIsActive(t.Context(), ofChat())
+		if err == nil {
+			_, err = stream.Recv()
+		}
+		all <- err
+	}()
+	<-w.asked
+	require.NoError(t, leader.conn.Close())
+	_, afterwards := follower.IsActive(t.Context(), ofChat())
+	for _, err := range []error{<-one, <-all, afterwards} {
+		require.EqualError(t, err, "rpc error: code = Unavailable desc = another process leads")
+	}
+}
+
 // KEDA has one connection for all ScaledObjects, and a follower one for all that it relays: however many are watched,
 // what is asked beside that is answered.
 func TestScalerOfManyObjects(t *testing.T) {
