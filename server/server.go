@@ -238,6 +238,9 @@ func (s *Server) shutdown(ctx context.Context) error {
 		s.grpc.GracefulStop()
 	}()
 	err := s.http.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = s.http.Close()
+	}
 	select {
 	case <-stopped:
 	case <-ctx.Done():
