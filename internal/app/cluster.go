@@ -171,9 +171,13 @@ func reachable(a net.Addr) string {
 	return net.JoinHostPort(ip, port)
 }
 
-// elected is told who leads.
+// elected is told who leads, and where a lease was given back that nobody does.
 func (l *clusterLoop) elected(now election.Leader) {
-	l.log.Info("a leader was elected", "leader", now.Identity, "self", now.Self)
+	if now.Identity == "" {
+		l.log.Info("nobody leads")
+	} else {
+		l.log.Info("a leader was elected", "leader", now.Identity, "self", now.Self)
+	}
 	if err := l.leader.changed(now); err != nil {
 		l.log.Error("the leader cannot be asked", "address", now.Address, "error", err)
 	}

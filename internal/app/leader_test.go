@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +28,19 @@ func (active) IsActive(context.Context, *externalscaler.ScaledObjectRef) (*exter
 func (active) StreamIsActive(_ *externalscaler.ScaledObjectRef, stream grpc.ServerStreamingServer[externalscaler.IsActiveResponse]) error {
 	<-stream.Context().Done()
 	return nil
+}
+
+// What is logged of an election is who leads, or that nobody does.
+func TestElectionsAreLogged(t *testing.T) {
+	var out strings.Builder
+	l := &clusterLoop{log: slog.New(slog.NewTextHandler(&out, nil))}
+	l.elected(election.Leader{Identity: "this one", Self: true})
+	require.Contains(t, out.String(), `msg="a leader was elected" leader="this one" self=true`)
+	out.Reset()
+	l.elected(election.Leader{})
+	require.Contains(t, out.String(), `msg="nobody leads"`)
+	_, _, err := l.leader.ask()
+	require.ErrorIs(t, err, errNobodyLeads)
 }
 
 func TestLeaderIsAsked(t *testing.T) {

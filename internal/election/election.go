@@ -34,7 +34,7 @@ type Config struct {
 
 // Leader is the process that leads.
 type Leader struct {
-	// Identity of the process in the Lease.
+	// Identity of the process in the Lease; empty = nobody leads.
 	Identity string
 	// Address is where it is reached; empty = nowhere.
 	Address string
