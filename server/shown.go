@@ -26,11 +26,13 @@ type shownEntry struct {
 	whole    bool
 }
 
-// about has the messages be about an entry from now on; false where it is older than that which they
-// are about.
-func (s *shown) about(r controller.Remembered) bool {
+// lock has the messages be about an entry, for one caller until s.mu is unlocked; false where it is older
+// than that which they are about, and nothing is locked.
+func (s *shown) lock(r controller.Remembered) bool {
 	entry := shownEntry{r.Sequence, r.Snapshot.Now, r.Whole}
+	s.mu.Lock()
 	if entry.sequence < s.entry.sequence {
+		s.mu.Unlock()
 		return false
 	}
 	if s.decisions == nil || entry != s.entry {
@@ -41,14 +43,10 @@ func (s *shown) about(r controller.Remembered) bool {
 
 // fleetOf returns the fleet of an entry, as a caller sees it.
 func (s *shown) fleetOf(r controller.Remembered, fleet *planner.Fleet, seen *sight) *poolwrightv1.Fleet {
-	if !seen.scope.Everywhere() {
+	if !seen.scope.Everywhere() || !s.lock(r) {
 		return message.OfFleet(fleet)
 	}
-	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.about(r) {
-		return message.OfFleet(fleet)
-	}
 	if s.fleet == nil {
 		s.fleet = message.OfFleet(fleet)
 	}
@@ -57,14 +55,10 @@ func (s *shown) fleetOf(r controller.Remembered, fleet *planner.Fleet, seen *sig
 
 // decisionOf returns what a filter leaves of an entry; nil = nothing.
 func (s *shown) decisionOf(r controller.Remembered, f filter) (*poolwrightv1.Decision, error) {
-	if f.workload != "" || f.changesOnly && len(r.Decision.Changes) == 0 || !f.seen.scope.Everywhere() {
+	if f.workload != "" || f.changesOnly && len(r.Decision.Changes) == 0 || !f.seen.scope.Everywhere() || !s.lock(r) {
 		return f.decision(r)
 	}
-	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.about(r) {
-		return f.decision(r)
-	}
 	if s.decisions[f.view] == nil {
 		d, err := f.decision(r)
 		if err != nil {
