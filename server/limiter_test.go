@@ -2,10 +2,12 @@ package server_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,10 +19,15 @@ import (
 	"google.golang.org/grpc/codes"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/poolwright/poolwright/controller"
+	"github.com/poolwright/poolwright/examples"
+	"github.com/poolwright/poolwright/optimizer/lp"
+	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/server"
+	"github.com/poolwright/poolwright/sources"
 )
 
 // held is a service that computes until it is let go, or asks whether to stop until then.
@@ -234,6 +241,61 @@ func TestLongCallsGiveWay(t *testing.T) {
 	leave()
 	assert.Equal(t, codes.Canceled, status.Code(<-long))
 	l.has(t, "poolwright_calls_waiting 0", "poolwright_calls_computing 0")
+}
+
+// noted is the service, and notes what it has computed that has no search in it.
+type noted struct {
+	*server.Optimizer
+	computed atomic.Int32
+}
+
+func (n *noted) Evaluate(ctx context.Context, m *poolwrightv1.Fleet) (*poolwrightv1.Plan, error) {
+	defer n.computed.Add(1)
+	return n.Optimizer.Evaluate(ctx, m)
+}
+
+func (n *noted) Capacity(ctx context.Context, m *poolwrightv1.Fleet) (*poolwrightv1.Capacities, error) {
+	defer n.computed.Add(1)
+	return n.Optimizer.Capacity(ctx, m)
+}
+
+// What has no search in it gives way, too.
+func TestSizingAndPredictionGiveWay(t *testing.T) {
+	mix, err := sources.ReadFleet(examples.Mix)
+	require.NoError(t, err)
+	for i := range 5000 { // far more than is computed while others are
+		w := proto.CloneOf(mix.GetWorkloads()[i%3])
+		w.Name = fmt.Sprintf("more-%d", i)
+		w.Load.InputTokens += float64(i)
+		mix.Workloads = append(mix.Workloads, w)
+	}
+	service := &noted{Optimizer: server.NewOptimizer(planner.New(lp.Simplex()))}
+	l := limited{running: startServer(t, server.Config{
+		Services: server.Services{Optimizer: service},
+		Registry: prometheus.NewRegistry(), Limits: func() server.Limits { return server.Limits{Concurrency: 1} },
+	})}
+	client := poolwrightv1.NewOptimizerServiceClient(l.conn)
+	for name, call := range map[string]func(context.Context) error{
+		"evaluate": func(ctx context.Context) error { _, err := client.Evaluate(ctx, mix); return err },
+		"capacity": func(ctx context.Context) error { _, err := client.Capacity(ctx, mix); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			service.computed.Store(0)
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			long := make(chan error, 1)
+			go func() { long <- call(ctx) }()
+			l.has(t, "poolwright_calls_computing 1")
+			for range 3 {
+				_, err := client.Optimize(t.Context(), fleet())
+				require.NoError(t, err)
+			}
+			assert.Zero(t, service.computed.Load(), "it had ended before")
+			leave()
+			assert.Equal(t, codes.Canceled, status.Code(<-long))
+			l.has(t, "poolwright_calls_computing 0")
+		})
+	}
 }
 
 // While the loop is at work, calls leave it a processor: those that come then wait, and one that

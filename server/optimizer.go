@@ -82,9 +82,11 @@ func (o *Optimizer) Capacity(ctx context.Context, m *poolwrightv1.Fleet) (*poolw
 	return message.Capacities(&fleet, sizes), nil
 }
 
-// while is the planner for as long as somebody waits for its answer.
+// while is the planner for as long as somebody waits for its answer. What it computes gives way to
+// others.
 func (o *Optimizer) while(ctx context.Context) *planner.Planner {
-	return o.planner.While(func() bool { return ctx.Err() == nil })
+	stop := Stop(ctx)
+	return o.planner.While(func() bool { return !stop() })
 }
 
 // searchShare of the time until a deadline may be searched for a plan, which has to be
@@ -100,8 +102,8 @@ func searchTime(ctx context.Context, limit time.Duration) time.Duration {
 	return min(limit, time.Duration(searchShare*float64(time.Until(deadline))))
 }
 
-// Stop tells a solver to end when ctx has ended. In between, a call that takes long gives
-// way to others.
+// Stop tells what computes to end when ctx has ended; many goroutines ask it at a time. In between, a
+// call that takes long gives way to others.
 func Stop(ctx context.Context) func() bool {
 	turn := turnOf(ctx)
 	return func() bool {

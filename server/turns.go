@@ -36,9 +36,11 @@ type turns struct {
 	mean    float64   // of the seconds of a turn, the recent ones above all
 }
 
-// turn is what a call computes in. Its methods are for one goroutine at a time.
+// turn is what a call computes in. Its methods but for giveWay are for one goroutine at a time.
 type turn struct {
 	turns *turns
+	// way is held while n gives way, so that all that computes for the call waits.
+	way   sync.Mutex
 	bytes int // of its request over gRPC, once that has been read
 	slots int
 	began time.Time
@@ -192,6 +194,8 @@ func (n *turn) wait(ctx context.Context) error {
 // giveWay lets others compute first, if there are any, or what goes before calls, and n has
 // computed for long.
 func (n *turn) giveWay(ctx context.Context) {
+	n.way.Lock()
+	defer n.way.Unlock()
 	if n.idle || time.Since(n.began) < quantum {
 		return
 	}
