@@ -33,11 +33,11 @@ type limiter struct {
 	rates   rates
 	// most is the size of the largest request of gRPC.
 	most int
-	// reading and probing have the requests that are being read: those about health by
-	// themselves, as anybody may ask about that.
-	reading, probing *reading
-	memory           memory
-	streaming        *streaming
+	// reading and readingOthers have the requests that are being read, those that may be large and
+	// the others: who sends a fleet slowly keeps nobody from what the loop decided.
+	reading, readingOthers *reading
+	memory                 memory
+	streaming              *streaming
 	// computing are the paths of REST whose calls take their turn, large those of gRPC and REST
 	// whose requests may be large.
 	computing, large map[string]bool
@@ -53,8 +53,8 @@ func newLimiter(limits func() Limits, precedence *Precedence, metrics *limitMetr
 	precedence.ended = l.turns.resume
 	first := limits()
 	l.most = first.MaxRequestBytes
-	l.reading = newReading(first.RequestMemory/readingShare, metrics)
-	l.probing = newReading(2*int64(l.most), metrics)
+	l.reading = newReading(first.RequestMemory/readingShare/2, metrics)
+	l.readingOthers = newReading(first.RequestMemory/readingShare/2, metrics)
 	l.streaming = newStreaming(int(first.Streams), metrics)
 	methods := computingService().Methods()
 	for i := range methods.Len() {
@@ -184,6 +184,18 @@ func hostOf(address string) string {
 // simulated: pauses, and what is read of the loop.
 const mostBytesOfOthers = 64 << 10
 
+// timeOfOthers is how long each of them may take to come once there is room for it. KEDA waits for 3 s at
+// most, and asks beside those who send theirs slowly.
+const timeOfOthers = 2 * time.Second
+
+// room is where the requests of a method or path are read, and how long one may take to come.
+func (l *limiter) room(method string) (*reading, time.Duration) {
+	if l.large[method] {
+		return l.reading, requestTime
+	}
+	return l.readingOthers, timeOfOthers
+}
+
 // handler is the middleware of REST; refuse answers with an error. A request is read
 // before it takes its turn and its answer is written after it: a slow client takes no
 // processor from anybody.
@@ -287,9 +299,11 @@ func (l *limiter) read(w http.ResponseWriter, r *http.Request) (n int, give func
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), min(limits.Deadline, requestTime))
 	defer cancel()
+	room, limit := l.room(r.URL.Path)
 	var text []byte
 	var unread error
-	if err := l.reading.while(ctx, asking(r.Context(), r.RemoteAddr), expected, func() error {
+	if err := room.while(ctx, asking(r.Context(), r.RemoteAddr), expected, func() error {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(limit)) // only a writer of a test has none
 		text, unread = io.ReadAll(http.MaxBytesReader(w, r.Body, int64(most)))
 		return nil
 	}); err != nil {

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"net"
@@ -17,6 +18,7 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -25,6 +27,7 @@ import (
 	"github.com/poolwright/poolwright/examples"
 	"github.com/poolwright/poolwright/optimizer/lp"
 	"github.com/poolwright/poolwright/planner"
+	"github.com/poolwright/poolwright/proto/externalscaler"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/server"
 	"github.com/poolwright/poolwright/sources"
@@ -191,7 +194,7 @@ func TestDeadlineOfRequests(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	for _, method := range []string{
-		poolwrightv1.OptimizerService_Optimize_FullMethodName, poolwrightv1.FleetService_WatchDecisions_FullMethodName, healthv1.Health_Check_FullMethodName,
+		poolwrightv1.OptimizerService_Optimize_FullMethodName, poolwrightv1.FleetService_WatchDecisions_FullMethodName, poolwrightv1.FleetService_GetFleet_FullMethodName,
 	} {
 		stream, err := l.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, method)
 		require.NoError(t, err)
@@ -486,6 +489,60 @@ func TestRequestsThatDoNotCome(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// Callers whose requests do not come keep KEDA waiting for less time than it waits for, and nobody from
+// health, which reads nothing.
+func TestSlowCallersStopNobodyElse(t *testing.T) {
+	d := newDecisions()
+	d.decide(0, 2, 5)
+	r := startServices(t, server.Services{
+		Optimizer: server.NewOptimizer(planner.New(lp.Simplex())), Scaler: server.NewScaler(server.ScalerConfig{Decisions: d}),
+	}, prometheus.NewRegistry())
+	for _, address := range []string{"127.0.0.2", "127.0.0.3"} {
+		conn, err := grpc.NewClient(r.conn.Target(), grpc.WithTransportCredentials(insecure.NewCredentials()),
+			grpc.WithContextDialer(func(ctx context.Context, to string) (net.Conn, error) { return from(address).DialContext(ctx, "tcp", to) }))
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		for _, method := range []string{
+			poolwrightv1.OptimizerService_Optimize_FullMethodName, externalscaler.ExternalScaler_IsActive_FullMethodName, healthv1.Health_Watch_FullMethodName,
+		} {
+			for range 20 {
+				_, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, method)
+				require.NoError(t, err)
+			}
+		}
+		check, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, healthv1.Health_Check_FullMethodName)
+		require.NoError(t, err)
+		require.NoError(t, check.RecvMsg(&healthv1.HealthCheckResponse{}))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err := healthv1.NewHealthClient(r.conn).Check(ctx, &healthv1.HealthCheckRequest{Service: strings.Repeat("x", 1<<20)})
+	require.NoError(t, err)
+	ask := func(patience time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		_, err = externalscaler.NewExternalScalerClient(r.conn).IsActive(ctx, ofChat())
+		return err
+	}
+	require.Eventually(t, func() bool { return ask(20*time.Millisecond) != nil }, 5*time.Second, time.Millisecond, "all places are taken")
+	require.NoError(t, ask(3*time.Second))
+}
+
+// Over REST, too, what is small is to come soon.
+func TestSmallRequestsComeSoon(t *testing.T) {
+	l := startLimited(t, server.Limits{})
+	conn, err := net.Dial("tcp", strings.TrimPrefix(l.url, "http://"))
+	require.NoError(t, err)
+	defer conn.Close() //nolint:errcheck // only read
+	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	_, err = conn.Write([]byte("POST /v1/workloads/a:pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"))
+	require.NoError(t, err)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	assert.Equal(t, http.StatusBadRequest, response.StatusCode)
+}
+
 // slowCollector collects nothing until it is let go.
 type slowCollector struct {
 	began, let chan struct{}
@@ -533,8 +590,6 @@ func TestOtherRequestsAreSmall(t *testing.T) {
 	_, err := fleet.PauseWorkload(t.Context(), &poolwrightv1.PauseWorkloadRequest{Workload: "a", Reason: strings.Repeat("x", 60_000)})
 	assert.Equal(t, codes.InvalidArgument, status.Code(err), err)
 	_, err = fleet.PauseWorkload(t.Context(), &poolwrightv1.PauseWorkloadRequest{Workload: "a", Reason: strings.Repeat("x", 70_000)})
-	assert.Equal(t, codes.ResourceExhausted, status.Code(err), err)
-	_, err = healthv1.NewHealthClient(l.conn).Check(t.Context(), &healthv1.HealthCheckRequest{Service: strings.Repeat("x", 70_000)})
 	assert.Equal(t, codes.ResourceExhausted, status.Code(err), err)
 	for size, want := range map[int]int{60_000: http.StatusBadRequest, 70_000: http.StatusRequestEntityTooLarge} {
 		code, text := l.do(t, http.MethodPost, "/v1/workloads/a:pause", "", `{"reason":"`+strings.Repeat("x", size)+`"}`)

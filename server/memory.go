@@ -20,7 +20,8 @@ const (
 	// memoryPerElement is what it needs at least for each message, object or list in it: empty ones
 	// took 215 of gRPC, and 320 as text.
 	memoryPerElement = 320
-	// readingShare of the memory of requests is for those that are being read, in addition.
+	// readingShare of the memory of requests is for those that are being read, in addition: half of it
+	// for those that may be large.
 	readingShare = 4
 	// leastReading is what each of them takes, with its buffers and goroutines.
 	leastReading = 16 << 10

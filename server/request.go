@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"
 	encodingproto "google.golang.org/grpc/encoding/proto"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -31,13 +32,17 @@ func (q *request) read(ctx context.Context, read func(any) error, m any) (err er
 	if !ok { // REST has seen to it
 		return within(ctx, read)(m)
 	}
-	q.end()
-	room := l.reading
-	if probes(q.method) {
-		room = l.probing
+	if q.method == healthv1.Health_Check_FullMethodName {
+		return nil // everybody may ask, and is told of the process: what they send takes no memory
 	}
+	q.end()
 	raw := &undecoded{}
-	err = room.while(ctx, asking(ctx, address), l.most, func() error { return within(ctx, read)(raw) })
+	room, limit := l.room(q.method)
+	err = room.while(ctx, asking(ctx, address), l.most, func() error {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		return within(ctx, read)(raw)
+	})
 	if err != nil {
 		return err
 	}
