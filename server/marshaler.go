@@ -26,8 +26,11 @@ var _ runtime.Marshaler = marshaler{}
 
 var (
 	jsonMarshaler = marshaler{"application/json", document.UnmarshalJSON, document.MarshalJSON}
-	yamlMarshaler = marshaler{"application/yaml", document.UnmarshalYAML, document.MarshalYAML}
+	yamlMarshaler = marshaler{"application/yaml", unmarshal, document.MarshalYAML}
 )
+
+// unmarshal reads YAML or JSON. Aliases could make little text much that no memory was taken for.
+func unmarshal(text []byte, m proto.Message) error { return document.OfOthers(text).Unmarshal(text, m) }
 
 // ContentType implements [runtime.Marshaler].
 func (m marshaler) ContentType(any) string { return m.contentType }

@@ -25,7 +25,7 @@ func reader(gateway *runtime.ServeMux, empty func() proto.Message) http.Handler 
 		m := empty()
 		text, err := document.ReadAll(r.Body)
 		if err == nil {
-			err = document.Unmarshal(text, m)
+			err = unmarshal(text, m)
 		}
 		var answer []byte
 		if err == nil {

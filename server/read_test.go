@@ -5,11 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/examples"
 	"github.com/poolwright/poolwright/internal/document"
+	"github.com/poolwright/poolwright/optimizer/lp"
+	"github.com/poolwright/poolwright/planner"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/server"
 )
@@ -39,6 +43,28 @@ func TestReadSaysWhereTextIsWrong(t *testing.T) {
 	assert.NotEqual(t, http.StatusOK, code)
 	code, _ = r.do(t, http.MethodGet, "/read/fleet", "", "")
 	assert.Equal(t, http.StatusNotFound, code)
+}
+
+// Little text does not become much by aliases, whatever it is sent for.
+func TestAliasesOfRequestsAreLimited(t *testing.T) {
+	r := startServices(t, server.Services{
+		Optimizer: server.NewOptimizer(planner.New(lp.Simplex())), Fleet: server.NewFleet(newCluster(controller.HistoryConfig{}, "a")),
+		Simulation: server.NewSimulation(server.SimulationConfig{Concurrent: 1}),
+	}, prometheus.NewRegistry())
+	many := func(what, alias string) string {
+		return "[" + strings.Repeat(what+",", 1000) + "]\nothers: [" + strings.Repeat(alias+",", 1000) + "]\n"
+	}
+	for path, text := range map[string]string{
+		"/v1/workloads/a:pause": "reason: &a " + many("x", "*a"),
+		"/v1/simulate":          "variants: &a " + many("{}", "*a"),
+		"/v1/optimize":          "pools: &a " + many("{}", "*a"),
+		"/read/fleet":           "pools: &a " + many("{}", "*a"),
+		"/read/simulation":      "variants: &a " + many("{}", "*a"),
+	} {
+		code, answer := r.do(t, http.MethodPost, path, "application/yaml", text)
+		assert.Equal(t, http.StatusBadRequest, code, path)
+		assert.Contains(t, answer, "aliases expand to more than", path)
+	}
 }
 
 // A page of another site may send neither forms nor scripts' requests by the browser of

@@ -37,6 +37,7 @@ func kinds() []kind {
 		{"another namespace", 10, (*attacker).otherNamespace},
 		{"another identity", 10, (*attacker).otherIdentity},
 		{"malformed text", 20, (*attacker).malformedText},
+		{"aliases", 2, (*attacker).aliases},
 		{"too large", 2, (*attacker).tooLarge},
 		{"random paths", 10, (*attacker).randomPath},
 		{"from another site", 5, (*attacker).fromAnotherSite},
@@ -141,6 +142,21 @@ func (a *attacker) malformedText() (int64, error) {
 	path := pick(a, "/v1/optimize", "/v1/explain", "/v1/evaluate", "/v1/capacity", "/v1/calibrate", "/v1/simulate")
 	kind := pick(a, "application/json", "application/yaml", "application/xml", "text/plain", "multipart/form-data", "application/x-www-form-urlencoded", "", "\x7f")
 	return a.request(http.MethodPost, path, plannerToken, kind, []byte(text), http.StatusBadRequest)
+}
+
+// aliases make little text much, which is a fleet all the same.
+func (a *attacker) aliases() (int64, error) {
+	many := 50 + a.random.IntN(50)
+	var text strings.Builder
+	text.WriteString("pools: [{name: h100, accelerator: H100}]\nworkloads:\n- {name: w, load: {arrivalRate: 5}, variants: &all [")
+	for i := range many {
+		fmt.Fprintf(&text, "{name: v%d, accelerator: H100, capacityRps: 7}, ", i)
+	}
+	text.WriteString("]}\n")
+	for i := range many {
+		fmt.Fprintf(&text, "- {name: w%d, load: {arrivalRate: 5}, variants: *all}\n", i)
+	}
+	return a.request(http.MethodPost, pick(a, "/v1/capacity", "/v1/evaluate"), plannerToken, "application/yaml", []byte(text.String()), http.StatusBadRequest)
 }
 
 func (a *attacker) tooLarge() (int64, error) {

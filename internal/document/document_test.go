@@ -154,6 +154,27 @@ workloads:
 	}
 }
 
+// What aliases add is limited, in values and in text.
+func TestAliasesAreLimited(t *testing.T) {
+	long := strings.Repeat("x", 1000)
+	for name, text := range map[string]string{
+		"values":        "workloads: [{variants: &v [" + strings.Repeat("{}, ", 500) + "]}" + strings.Repeat(", {variants: *v}", 500) + "]",
+		"texts":         "pools: [{name: &long " + long + "}" + strings.Repeat(", {name: *long}", 400) + "]",
+		"texts of keys": "pools: [{quotas: &q {" + long + ": 1}}" + strings.Repeat(", {quotas: *q}", 400) + "]",
+		"keys":          "pools: [{name: &long " + long + "}" + strings.Repeat(", {quotas: {*long : 1}}", 400) + "]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, document.Unmarshal([]byte(text), &poolwrightv1.Fleet{}))
+			most := document.OfOthers([]byte(text)).MaxExpanded
+			require.Less(t, most, 2000)
+			err := document.OfOthers([]byte(text)).Unmarshal([]byte(text), &poolwrightv1.Fleet{})
+			require.ErrorContains(t, err, fmt.Sprintf("aliases expand to more than %d values", most))
+		})
+	}
+	text := "workloads: [{name: a, variants: &v [{name: x, accelerator: H100, capacityRps: 3}]}, {name: b, variants: *v}]"
+	require.NoError(t, document.OfOthers([]byte(text)).Unmarshal([]byte(text), &poolwrightv1.Fleet{}))
+}
+
 // What could be read stays in the message, so that its meaning can be checked too.
 func TestErrorsKeepTheRest(t *testing.T) {
 	got := &poolwrightv1.Fleet{Objective: &poolwrightv1.Objective{BudgetPerHour: 1}}

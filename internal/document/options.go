@@ -22,6 +22,15 @@ type Options struct {
 	// MaxValues is the number of values in a text, aliases expanded; 4 Mi. A YAML text
 	// itself may have a quarter of it.
 	MaxValues int
+	// MaxExpanded is how many values aliases may add, where a scalar counts once more for
+	// each 8 bytes of its text; 1 Mi.
+	MaxExpanded int
+}
+
+// OfOthers are the limits for a text that somebody else has sent: aliases add no more to
+// it than it has itself.
+func OfOthers(text []byte) Options {
+	return Options{MaxExpanded: 1 + len(text)/expandedBytes}
 }
 
 func (o Options) withDefaults() Options {
@@ -29,6 +38,7 @@ func (o Options) withDefaults() Options {
 	o.MaxYAMLBytes = min(orDefault(o.MaxYAMLBytes, 8<<20), o.MaxBytes)
 	o.MaxDepth = orDefault(o.MaxDepth, 64)
 	o.MaxValues = orDefault(o.MaxValues, 4<<20)
+	o.MaxExpanded = orDefault(o.MaxExpanded, 1<<20)
 	return o
 }
 

@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxExpanded is the number of values that aliases may add.
-const maxExpanded = 1 << 20
+// expandedBytes of a scalar's text count as a value where an alias adds it.
+const expandedBytes = 8
 
 // parseYAML reads one YAML document into nodes.
 func parseYAML(text string, o Options) (*tree, error) {
@@ -110,9 +110,7 @@ func (b *treeBuilder) value(n *yaml.Node, depth int) {
 		b.fail(n, "more than %d values", b.options.MaxValues)
 	}
 	if b.aliases > 0 {
-		if b.expanded++; b.expanded > maxExpanded {
-			b.fail(n, "aliases expand to more than %d values", maxExpanded)
-		}
+		b.expand(n)
 	}
 	if depth > b.options.MaxDepth {
 		b.fail(n, "nested deeper than %d levels", b.options.MaxDepth)
@@ -130,6 +128,13 @@ func (b *treeBuilder) value(n *yaml.Node, depth int) {
 		b.add(n, kind, text)
 	default:
 		b.collection(n, depth)
+	}
+}
+
+// expand counts what an alias adds.
+func (b *treeBuilder) expand(n *yaml.Node) {
+	if b.expanded += 1 + len(n.Value)/expandedBytes; b.expanded > b.options.MaxExpanded {
+		b.fail(n, "aliases expand to more than %d values", b.options.MaxExpanded)
 	}
 }
 
@@ -170,6 +175,9 @@ func (b *treeBuilder) key(n *yaml.Node) {
 	resolved := n
 	if n.Kind == yaml.AliasNode {
 		resolved = n.Alias
+	}
+	if b.aliases > 0 || resolved != n {
+		b.expand(resolved)
 	}
 	switch {
 	case resolved.Kind != yaml.ScalarNode:
