@@ -348,12 +348,9 @@ func (g *guard) httpUser(r *http.Request) (access.User, error) {
 }
 
 // calls guards the calls that REST makes of services, by the method that a path stands for,
-// before next answers them.
+// before next answers them. What is no call is answered here, so that nothing of it is read.
 func (g *guard) calls(next http.Handler, services ...protoreflect.ServiceDescriptor) (http.Handler, error) {
-	routes := runtime.NewServeMux(runtime.WithDisablePathLengthFallback(), runtime.WithRoutingErrorHandler(
-		func(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, _ int) {
-			next.ServeHTTP(w, r) // which says what is wrong
-		}))
+	routes := runtime.NewServeMux(routing()...)
 	for _, service := range services {
 		for i := range service.Methods().Len() {
 			method := service.Methods().Get(i)
@@ -417,11 +414,16 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if s.Code() == codes.Unauthenticated {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	if r.ContentLength != 0 {
-		// The answer does not wait for what the client still wants to send.
-		w.Header().Set("Connection", "close")
-	}
+	unread(w, r)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(runtime.HTTPStatusFromCode(s.Code()))
 	_, _ = w.Write(body) //nolint:gosec // JSON, and not sniffed; the client is gone when this fails
+}
+
+// unread ends the connection of a request that is not read: the answer does not wait for what the
+// client still wants to send.
+func unread(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 {
+		w.Header().Set("Connection", "close")
+	}
 }

@@ -466,15 +466,25 @@ func TestNamesOfNamespacesAreLimited(t *testing.T) {
 // Nothing of a request is read before it is known who may ask.
 func TestRefusedRequestsAreNotRead(t *testing.T) {
 	g := startGuarded(t, server.Config{})
-	for _, length := range []int{1000, 1_000_000} {
+	for _, test := range []struct {
+		token, method, path string
+		length, want        int
+	}{
+		{nobodyToken, "POST", "/v1/optimize", 1000, http.StatusForbidden},
+		{nobodyToken, "POST", "/v1/optimize", 1_000_000, http.StatusForbidden},
+		{adminToken, "PUT", "/v1/optimize", 1000, http.StatusMethodNotAllowed},
+		{nobodyToken, "PUT", "/v1/optimize", 1_000_000, http.StatusMethodNotAllowed},
+		{nobodyToken, "DELETE", "/v1/fleet", 1000, http.StatusMethodNotAllowed},
+		{nobodyToken, "POST", "/v1/nothing", 1000, http.StatusNotFound},
+	} {
 		conn, err := tls.Dial("tcp", strings.TrimPrefix(g.url, "https://"), &tls.Config{RootCAs: g.authority.Pool(), NextProtos: []string{"http/1.1"}})
 		require.NoError(t, err)
 		require.NoError(t, conn.SetDeadline(time.Now().Add(30*time.Second)))
-		_, err = fmt.Fprintf(conn, "POST /v1/optimize HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n{", nobodyToken, length)
+		_, err = fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n{", test.method, test.path, test.token, test.length)
 		require.NoError(t, err)
 		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		require.NoError(t, err, "the answer does not wait for the rest")
-		require.Equal(t, http.StatusForbidden, response.StatusCode)
+		require.NoError(t, err, "the answer does not wait for the rest: %v", test)
+		require.Equal(t, test.want, response.StatusCode, "%v", test)
 		require.NoError(t, errors.Join(response.Body.Close(), conn.Close()))
 	}
 

@@ -20,17 +20,12 @@ import (
 
 // newHandler serves REST, health, the OpenAPI document, metrics and the pages.
 func (s *Server) newHandler(services Services, registry *prometheus.Registry, limiter *limiter, guard *guard, live func() error) (http.Handler, error) {
-	gateway := runtime.NewServeMux(
-		runtime.WithMarshalerOption(runtime.MIMEWildcard, jsonMarshaler),
-		runtime.WithMarshalerOption("application/json", jsonMarshaler),
-		runtime.WithMarshalerOption("application/yaml", yamlMarshaler),
+	gateway := runtime.NewServeMux(append(routing(),
 		runtime.WithErrorHandler(writeError),
-		runtime.WithRoutingErrorHandler(writeRoutingError),
 		runtime.WithMiddlewares(admitted),
-		// Headers of callers mean nothing to the gRPC side, and a form is no other method.
+		// Headers of callers mean nothing to the gRPC side.
 		runtime.WithIncomingHeaderMatcher(func(string) (string, bool) { return "", false }),
-		runtime.WithDisablePathLengthFallback(),
-	)
+	)...)
 	err := poolwrightv1.RegisterOptimizerServiceHandlerServer(context.Background(), gateway, services.Optimizer)
 	if err == nil && services.Fleet != nil {
 		err = poolwrightv1.RegisterFleetServiceHandlerClient(context.Background(), gateway, poolwrightv1.NewFleetServiceClient(s.client))
@@ -114,9 +109,21 @@ func writeError(ctx context.Context, mux *runtime.ServeMux, m runtime.Marshaler,
 	runtime.DefaultHTTPErrorHandler(ctx, mux, m, w, r, err)
 }
 
+// routing is how calls of REST are found, and what is none is answered.
+func routing() []runtime.ServeMuxOption {
+	return []runtime.ServeMuxOption{
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, jsonMarshaler),
+		runtime.WithMarshalerOption("application/json", jsonMarshaler),
+		runtime.WithMarshalerOption("application/yaml", yamlMarshaler),
+		runtime.WithRoutingErrorHandler(writeRoutingError),
+		runtime.WithDisablePathLengthFallback(), // a form is no other method
+	}
+}
+
 // writeRoutingError answers a wrong method as HTTP does; the gateway alone would
 // say 501.
 func writeRoutingError(ctx context.Context, mux *runtime.ServeMux, m runtime.Marshaler, w http.ResponseWriter, r *http.Request, code int) {
+	unread(w, r)
 	if code == http.StatusMethodNotAllowed {
 		allowed := http.MethodPost
 		if _, ok := parameters[r.URL.Path]; ok {

@@ -454,6 +454,8 @@ func TestRequestsTakeMemory(t *testing.T) {
 	}
 	code, text := l.do(t, http.MethodPost, "/v1/workloads/a:pause", "", `{"reason":"`+strings.Repeat("x", 600)+`"}`)
 	assert.Equal(t, http.StatusOK, code, text)
+	code, text = l.do(t, http.MethodPut, "/v1/optimize", "", `{"name":"`+strings.Repeat("x", 600)+`"}`)
+	assert.Equal(t, http.StatusMethodNotAllowed, code, "which needs none: %s", text)
 	small := make(chan error, 1)
 	go l.optimize(t.Context(), "small", small)
 	l.has(t, "poolwright_calls_waiting 1", `poolwright_calls_shed_total{reason="memory"} 3`)

@@ -237,8 +237,8 @@ func (a *attacker) wrongCertificate() (int64, error) {
 	return 1, nil
 }
 
-// slowBody sends the beginning of a request and leaves; who may not ask is answered all the same, once
-// the headers are there.
+// slowBody sends the beginning of a request and leaves; who may not ask, or by no such method, is answered
+// all the same, once the headers are there.
 func (a *attacker) slowBody() (int64, error) {
 	conn, err := a.dial("http/1.1")
 	if err != nil {
@@ -250,8 +250,9 @@ func (a *attacker) slowBody() (int64, error) {
 		_, _ = fmt.Fprintf(conn, "POST /v1/optimize HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nX: y", plannerToken)
 		return 1, nil
 	}
-	_, _ = fmt.Fprintf(conn, "POST /v1/optimize HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: 60000\r\n\r\n{", token)
-	if token == plannerToken {
+	method := pick(a, http.MethodPost, http.MethodPut)
+	_, _ = fmt.Fprintf(conn, "%s /v1/optimize HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: 60000\r\n\r\n{", method, token)
+	if token == plannerToken && method == http.MethodPost {
 		return 1, nil
 	}
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -259,7 +260,8 @@ func (a *attacker) slowBody() (int64, error) {
 		return 1, fmt.Errorf("it waits for the rest: %w", err)
 	}
 	defer response.Body.Close() //nolint:errcheck // only read
-	if code := response.StatusCode; code != http.StatusUnauthorized && code != http.StatusTooManyRequests {
+	if code := response.StatusCode; code != http.StatusUnauthorized && code != http.StatusTooManyRequests &&
+		(method == http.MethodPost || code != http.StatusMethodNotAllowed) {
 		return 1, fmt.Errorf("the answer is %s", response.Status)
 	}
 	return 1, nil
