@@ -157,7 +157,7 @@ func set(m protoreflect.Message, f protoreflect.FieldDescriptor, value string) e
 	// Indented, the text can't hold another field.
 	text := f.JSONName() + ":\n  " + strings.ReplaceAll(value, "\n", "\n  ")
 	read := m.New()
-	if err := document.UnmarshalYAML([]byte(text), read.Interface()); err != nil {
+	if err := document.OfOthers([]byte(text)).Unmarshal([]byte(text), read.Interface()); err != nil {
 		return err
 	}
 	if !read.Has(f) {

@@ -272,6 +272,23 @@ workloads: [{match: {name: chat}, slo: {ttft: {p95: 1s}}, priority: 2}]
 	}, "; "), w.Conditions[0].Message)
 }
 
+// An annotation does not become much by aliases.
+func TestAliasesOfAnnotations(t *testing.T) {
+	view := resourcetest.New(t, `
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  namespace: prod
+  name: chat-h100
+  annotations:
+    poolwright.dev/slo: '{ttft: &a [`+strings.Repeat("x,", 200)+`], itl: [*a,*a,*a]}'
+`)
+	c := parse(t, rates).Complete(view, []overlay.Pool{h100(64)}, []resource.Workload{chat()})
+	require.Len(t, c.Workloads, 1)
+	require.Len(t, c.Workloads[0].Conditions, 1)
+	assert.Equal(t, `poolwright.dev/slo: aliases expand to more than 55 values`, c.Workloads[0].Conditions[0].Message)
+}
+
 // Objects of one workload may say different things of it: the one that declares it counts,
 // then the first. What is about replicas belongs on the object that is scaled.
 func TestAnnotationsOfSeveralObjects(t *testing.T) {
