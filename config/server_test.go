@@ -39,7 +39,7 @@ authentication:
   peerKeyFile: peers
 authorization:
   rules:
-  - {users: [anna], groups: [team-a], methods: [FleetService/*, /metrics], namespaces: [a, b]}
+  - {users: [anna], groups: [team-a], methods: [FleetService/*, OptimizerService/*], namespaces: [a, b]}
   subjectAccessReview: {cache: 1m}
 limits: {maxRequestBytes: 1000, concurrency: 2, queue: 3, rate: 4.5, burst: 6, deadline: 7s, connections: 8, requestMemoryBytes: 9}
 tracing: {endpoint: "collector:4317", insecure: true, caFile: roots.crt, sampling: 0.5}
@@ -55,7 +55,7 @@ insecure: true
 			},
 			Authorization: &access.Authorization{
 				Rules: []access.Rule{{
-					Users: []string{"anna"}, Groups: []string{"team-a"}, Methods: []string{"FleetService/*", "/metrics"}, Namespaces: []string{"a", "b"},
+					Users: []string{"anna"}, Groups: []string{"team-a"}, Methods: []string{"FleetService/*", "OptimizerService/*"}, Namespaces: []string{"a", "b"},
 				}},
 				SubjectAccessReview: &access.SubjectAccessReview{Cache: time.Minute},
 			},
@@ -88,6 +88,7 @@ authorization: {rules: [{methods: ["GetFleet", "/metrics", "A/B/C", "A/*", "*"],
 authentication.clientCertificates: needs tls.clientCaFile
 authorization.rules[0]: neither users nor groups: it is for nobody
 authorization.rules[0].methods[0]: "GetFleet" is neither Service/Method, Service/*, a path nor *
+authorization.rules[0].methods[1]: "/metrics" is of all namespaces: allow it by a rule without namespaces
 authorization.rules[0].methods[2]: "A/B/C" is neither Service/Method, Service/*, a path nor *
 authorization.rules[0].namespaces[0]: "*" is no namespace: leave all of them out for every one`,
 		},

@@ -116,6 +116,7 @@ func TestRules(t *testing.T) {
 			{Users: []string{"*"}, Methods: []string{"/openapi.json"}},
 			{Users: []string{"prometheus"}, Methods: []string{"/metrics", "/debug/pprof"}},
 			{Groups: []string{"system:unauthenticated"}, Methods: []string{"ExternalScaler/*"}, Namespaces: []string{"a"}},
+			{Groups: []string{"team-c"}, Methods: []string{"*"}, Namespaces: []string{"c"}},
 		}},
 	}, nil)
 	require.NoError(t, err)
@@ -144,6 +145,11 @@ func TestRules(t *testing.T) {
 		{user: known("prometheus"), question: path("/debug/pprof/../../read/fleet"), err: access.ErrDenied},
 		{user: known("prometheus"), question: path("/metricsx"), err: access.ErrDenied},
 		{user: known("prometheus"), question: optimize, err: access.ErrDenied},
+		{user: known("x", "team-c"), question: getFleet(), namespaces: "c"},
+		{user: known("x", "team-c"), question: optimize, everywhere: true, namespaces: "abc"},
+		{user: known("x", "team-c"), question: path("/metrics"), err: access.ErrDenied},
+		{user: known("x", "team-c"), question: path("/debug/pprof/heap"), err: access.ErrDenied},
+		{user: known("x", "team-c"), question: path("/openapi.json"), everywhere: true, namespaces: "abc"},
 	} {
 		scope, err := a.Admit(t.Context(), test.user, test.question)
 		require.ErrorIs(t, err, test.err, "%+v", test)

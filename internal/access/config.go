@@ -54,7 +54,7 @@ type Authorization struct {
 type Rule struct {
 	Users, Groups []string
 	Methods       []string
-	Namespaces    []string // none = all
+	Namespaces    []string // none = all, and paths
 }
 
 // SubjectAccessReview asks the API server what a user may do.
@@ -119,6 +119,9 @@ func (r *Rule) check(path string, add func(path, format string, args ...any)) {
 		service, method, ok := strings.Cut(m, "/")
 		if m != everything && (!ok || service != "" && (method == "" || strings.Contains(method, "/"))) {
 			add(fmt.Sprintf("%s.methods[%d]", path, j), "%q is neither Service/Method, Service/*, a path nor *", m)
+		}
+		if ok && service == "" && len(r.Namespaces) > 0 {
+			add(fmt.Sprintf("%s.methods[%d]", path, j), "%q is of all namespaces: allow it by a rule without namespaces", m)
 		}
 	}
 	for j, n := range r.Namespaces {

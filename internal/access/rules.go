@@ -23,8 +23,12 @@ func (r *Rule) isFor(u *User) bool {
 }
 
 // allows tells whether a rule allows what is asked for, in some namespace at least. A path
-// allows what lies below it.
+// allows what lies below it. What is beside the API is of all namespaces, so that a rule for
+// some does not allow it.
 func (r *Rule) allows(q *Question) bool {
+	if q.Method == "" && len(r.Namespaces) > 0 {
+		return false
+	}
 	return slices.ContainsFunc(r.Methods, func(m string) bool {
 		if m == everything {
 			return true
