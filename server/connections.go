@@ -21,8 +21,8 @@ const (
 	// requestTime is how long a client may take to send a request, idleTime how long it may
 	// keep a connection that it does not use.
 	requestTime, idleTime = time.Minute, 2 * time.Minute
-	// probeTime is after how long of silence a client of gRPC is asked whether it is there,
-	// answerTime how long it may take to say so, and leastProbe how often it may ask itself.
+	// probeTime is after how long of silence a client of HTTP/2 is asked whether it is there,
+	// answerTime how long it may take to say so, and leastProbe how often one of gRPC may ask itself.
 	probeTime, answerTime, leastProbe = time.Minute, 20 * time.Second, 10 * time.Second
 	// unusedTime is how long a client of gRPC may keep a connection without calls.
 	unusedTime = 15 * time.Minute

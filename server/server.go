@@ -133,8 +133,10 @@ func New(c Config) (*Server, error) {
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    mostHeaderBytes,
 		ConnContext:       markProbes,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: mostStreams},
-		ErrorLog:          log.New(complaints{guard.log}, "", 0),
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: mostStreams, WriteByteTimeout: writeTime, SendPingTimeout: probeTime, PingTimeout: answerTime,
+		},
+		ErrorLog: log.New(complaints{guard.log}, "", 0),
 	}
 	if c.Access != nil {
 		s.http.TLSConfig = c.Access.TLS("h2", "http/1.1")
