@@ -101,12 +101,16 @@ func writeError(ctx context.Context, mux *runtime.ServeMux, m runtime.Marshaler,
 		runtime.DefaultHTTPErrorHandler(ctx, mux, m, w, r, err)
 		return
 	}
-	err = invalid(b.err)
+	runtime.DefaultHTTPErrorHandler(ctx, mux, m, w, r, unreadable(b.err))
+}
+
+// unreadable is the error of a request that could not be read or decoded.
+func unreadable(err error) error {
 	var tooLarge *http.MaxBytesError
-	if errors.As(b.err, &tooLarge) {
-		err = &runtime.HTTPStatusError{HTTPStatus: http.StatusRequestEntityTooLarge, Err: err}
+	if errors.As(err, &tooLarge) {
+		return &runtime.HTTPStatusError{HTTPStatus: http.StatusRequestEntityTooLarge, Err: invalid(err)}
 	}
-	runtime.DefaultHTTPErrorHandler(ctx, mux, m, w, r, err)
+	return invalid(err)
 }
 
 // routing is how calls of REST are found, and what is none is answered.

@@ -32,7 +32,7 @@ func reader(gateway *runtime.ServeMux, empty func() proto.Message) http.Handler 
 			answer, err = document.MarshalJSON(m)
 		}
 		if err != nil {
-			runtime.DefaultHTTPErrorHandler(r.Context(), gateway, jsonMarshaler, w, r, invalid(err))
+			runtime.DefaultHTTPErrorHandler(r.Context(), gateway, jsonMarshaler, w, r, unreadable(err))
 			return
 		}
 		fixed(jsonMarshaler.contentType, answer).ServeHTTP(w, r)

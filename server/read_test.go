@@ -40,7 +40,7 @@ func TestReadSaysWhereTextIsWrong(t *testing.T) {
 	assert.Contains(t, answer, "nope: unknown field")
 
 	code, _ = r.do(t, http.MethodPost, "/read/fleet", "", strings.Repeat(" ", server.DefaultMaxRequestBytes+1))
-	assert.NotEqual(t, http.StatusOK, code)
+	assert.Equal(t, http.StatusRequestEntityTooLarge, code)
 	code, _ = r.do(t, http.MethodGet, "/read/fleet", "", "")
 	assert.Equal(t, http.StatusNotFound, code)
 }
