@@ -198,7 +198,7 @@ func (l *limiter) room(method string) (*reading, time.Duration) {
 
 // handler is the middleware of REST; refuse answers with an error. A request is read
 // before it takes its turn and its answer is written after it: a slow client takes no
-// processor from anybody.
+// processor from anybody. It has the memory until it has the answer.
 func (l *limiter) handler(next http.Handler, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := l.rate(r.Context(), r.RemoteAddr); err != nil {
@@ -219,22 +219,30 @@ func (l *limiter) handler(next http.Handler, refuse func(http.ResponseWriter, *h
 			defer cancel()
 			r = r.WithContext(ctx)
 		}
+		var turn *turn
 		if l.computing[r.URL.Path] {
-			answer, err := l.inTurn(next, w, r)
-			if err != nil {
+			var err error
+			if turn, err = l.turns.next(); err != nil {
 				refuse(w, r, err)
 				return
 			}
-			answer.write(w)
-			return
 		}
-		_, give, err := l.read(w, r)
+		bytes, give, err := l.read(w, r)
 		if err != nil {
 			refuse(w, r, err)
 			return
 		}
-		defer give()
-		next.ServeHTTP(w, r)
+		defer give() // once the client has the answer
+		if turn == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		answer, err := turn.answer(next, w, r, bytes)
+		if err != nil {
+			refuse(w, r, err)
+			return
+		}
+		answer.write(w)
 	})
 }
 
@@ -260,22 +268,13 @@ func (l *limiter) beside(next http.Handler) http.Handler {
 	})
 }
 
-// inTurn has a request answered in its turn.
-func (l *limiter) inTurn(next http.Handler, w http.ResponseWriter, r *http.Request) (*buffered, error) {
-	turn, err := l.turns.next()
-	if err != nil {
+// answer is that to a request of so many bytes, computed in the turn.
+func (n *turn) answer(next http.Handler, w http.ResponseWriter, r *http.Request, bytes int) (*buffered, error) {
+	defer n.end()
+	if err := n.take(r.Context(), bytes); err != nil {
 		return nil, err
 	}
-	defer turn.end()
-	bytes, give, err := l.read(w, r)
-	if err != nil {
-		return nil, err
-	}
-	defer give()
-	if err := turn.take(r.Context(), bytes); err != nil {
-		return nil, err
-	}
-	ctx, span := solve(turn.within(r.Context()))
+	ctx, span := solve(n.within(r.Context()))
 	defer span.End()
 	answer := &buffered{header: w.Header()}
 	next.ServeHTTP(answer, r.WithContext(ctx))

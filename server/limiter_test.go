@@ -469,6 +469,36 @@ func TestRequestsTakeMemory(t *testing.T) {
 	assert.Empty(t, status.Convert(err).Details(), "there will never be enough")
 }
 
+// lengthy is a service whose answers fit into no buffer.
+type lengthy struct {
+	poolwrightv1.UnimplementedOptimizerServiceServer
+}
+
+func (lengthy) Optimize(context.Context, *poolwrightv1.Fleet) (*poolwrightv1.Plan, error) {
+	return &poolwrightv1.Plan{Workloads: []*poolwrightv1.WorkloadPlan{{Name: strings.Repeat("x", 32<<20)}}}, nil
+}
+
+// What an answer takes that is not read is taken from nobody's processor, but from the memory.
+func TestAnswersTakeMemory(t *testing.T) {
+	l := limited{running: startServer(t, server.Config{
+		Services: server.Services{Optimizer: lengthy{}}, Registry: prometheus.NewRegistry(),
+		Limits: func() server.Limits { return server.Limits{RequestMemory: 64 << 10} },
+	})}
+	body := `{"workloads":[{"name":"` + strings.Repeat("x", 600) + `"}]}`
+	conn, err := net.Dial("tcp", strings.TrimPrefix(l.url, "http://"))
+	require.NoError(t, err)
+	_, err = fmt.Fprintf(conn, "POST /v1/optimize HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	require.NoError(t, err)
+	l.has(t, "poolwright_call_wait_seconds_count 1", "poolwright_calls_computing 0")
+	code, text := l.do(t, http.MethodPost, "/v1/optimize", "", body)
+	assert.Equal(t, http.StatusTooManyRequests, code, "%.300s", text)
+	require.NoError(t, conn.Close())
+	assert.Eventually(t, func() bool {
+		code, _ := l.do(t, http.MethodPost, "/v1/optimize", "", body)
+		return code != http.StatusTooManyRequests
+	}, 10*time.Second, 10*time.Millisecond, "it is given back")
+}
+
 // A caller whose requests do not come keeps nobody from health, and takes no place.
 func TestRequestsThatDoNotCome(t *testing.T) {
 	l := startLimited(t, server.Limits{Concurrency: 1, Queue: 1})
