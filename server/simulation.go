@@ -38,15 +38,17 @@ type Simulation struct {
 	poolwrightv1.UnimplementedSimulationServiceServer
 	config SimulationConfig
 	places chan struct{}
+	// patience is how long a client may take to read what was sent before there is more.
+	patience time.Duration
 }
 
 // NewSimulation returns a service that simulates fleets.
 func NewSimulation(c SimulationConfig) *Simulation {
-	return &Simulation{config: c, places: make(chan struct{}, c.Concurrent)}
+	return &Simulation{config: c, places: make(chan struct{}, c.Concurrent), patience: writeTime}
 }
 
-// Simulate runs a simulation, and ends it when the caller leaves. RESOURCE_EXHAUSTED says
-// that as many run as may.
+// Simulate runs a simulation, and ends it when the caller leaves or no longer reads.
+// RESOURCE_EXHAUSTED says that as many run as may.
 func (s *Simulation) Simulate(m *poolwrightv1.Simulation, stream grpc.ServerStreamingServer[poolwrightv1.SimulateResponse]) error {
 	select {
 	case s.places <- struct{}{}:
@@ -63,14 +65,21 @@ func (s *Simulation) Simulate(m *poolwrightv1.Simulation, stream grpc.ServerStre
 			return
 		}
 		last = now
-		if stream.Send(&poolwrightv1.SimulateResponse{Kind: &poolwrightv1.SimulateResponse_Progress{Progress: p}}) != nil {
+		if s.send(stream, &poolwrightv1.SimulateResponse{Kind: &poolwrightv1.SimulateResponse_Progress{Progress: p}}) != nil {
 			cancel()
 		}
 	})
 	if err != nil {
 		return simulationError(err)
 	}
-	return stream.Send(&poolwrightv1.SimulateResponse{Kind: &poolwrightv1.SimulateResponse_Result{Result: result}})
+	return s.send(stream, &poolwrightv1.SimulateResponse{Kind: &poolwrightv1.SimulateResponse_Result{Result: result}})
+}
+
+// send sends a message, unless the client does not read those before it.
+func (s *Simulation) send(stream grpc.ServerStream, m any) error {
+	ctx, cancel := context.WithTimeout(stream.Context(), s.patience)
+	defer cancel()
+	return within(ctx, stream.SendMsg)(m)
 }
 
 // simulationError tells bad input and callers that left from failures.

@@ -34,8 +34,9 @@ func (r registrar) RegisterService(d *grpc.ServiceDesc, service any) {
 	r.Server.RegisterService(&asking, service)
 }
 
-// within reads a request until ctx ends: a client that sends slowly takes no place for longer.
-func within(ctx context.Context, read func(any) error) func(any) error {
+// within reads a request, or sends a message, until ctx ends: a client that sends or reads slowly
+// takes no place for longer.
+func within(ctx context.Context, do func(any) error) func(any) error {
 	return func(m any) error {
 		done, panicked := make(chan error, 1), make(chan any, 1)
 		go func() { // ends with the call, which the error below ends
@@ -44,7 +45,7 @@ func within(ctx context.Context, read func(any) error) func(any) error {
 					panicked <- p
 				}
 			}()
-			done <- read(m)
+			done <- do(m)
 		}()
 		select {
 		case err := <-done:
