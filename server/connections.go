@@ -26,6 +26,10 @@ const (
 	probeTime, answerTime, leastProbe = time.Minute, 20 * time.Second, 10 * time.Second
 	// unusedTime is how long a client of gRPC may keep a connection without calls.
 	unusedTime = 15 * time.Minute
+	// connectionTime is how long a client of gRPC may begin calls on a connection, and a stream may last. A
+	// tenth more than that after the last call began the connection is closed: nobody leaves an answer unread
+	// for longer.
+	connectionTime = time.Hour
 	// writeTime is how long a client may take to read writeBytes of an answer.
 	writeTime, writeBytes = 30 * time.Second, 64 << 10
 	// streamWindow is what a client may send of a request that is not read yet, and connWindow of all on a

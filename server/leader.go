@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"io"
 	"time"
 
 	"google.golang.org/grpc"
@@ -99,7 +100,10 @@ func relay[M any](from grpc.ServerStreamingClient[M], to grpc.ServerStreamingSer
 	}
 	for {
 		m, err := from.Recv()
-		if err != nil {
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
 			return err
 		}
 		if err := to.Send(m); err != nil {

@@ -88,10 +88,15 @@ type Server struct {
 	// ending ends with the server's life, and endStreams ends it.
 	ending     context.Context
 	endStreams context.CancelFunc
+	// streamTime is how long a stream may last.
+	streamTime time.Duration
 }
 
 // New puts services behind gRPC and REST.
-func New(c Config) (*Server, error) {
+func New(c Config) (*Server, error) { return newServer(c, connectionTime) }
+
+// newServer has clients of gRPC begin calls on a connection for some time.
+func newServer(c Config, connectionTime time.Duration) (*Server, error) {
 	limits := func() Limits { return Limits{}.orDefault() }
 	if c.Limits != nil {
 		limits = func() Limits { return c.Limits().orDefault() }
@@ -105,9 +110,9 @@ func New(c Config) (*Server, error) {
 	shed := newLimitMetrics(registry)
 	limiter, guard := newLimiter(limits, cmp.Or(c.Precedence, &Precedence{}), shed), newGuard(c.Access, c.Log, shed)
 	recovered := recovery.WithRecoveryHandler(func(p any) error { return panicked(guard.log, p) })
-	s := &Server{health: health.NewServer(), ready: fine(c.Ready), inner: bufconn.Listen(innerBytes), limits: limits}
+	s := &Server{health: health.NewServer(), ready: fine(c.Ready), inner: bufconn.Listen(innerBytes), limits: limits, streamTime: connectionTime}
 	s.ending, s.endStreams = context.WithCancel(context.Background())
-	s.grpc = grpc.NewServer(append(slices.Concat(traced.server(), options(limits(), c.Access)),
+	s.grpc = grpc.NewServer(append(slices.Concat(traced.server(), options(limits(), c.Access, connectionTime)),
 		grpc.UnaryInterceptor(limiter.unary),
 		grpc.ChainStreamInterceptor(metrics.StreamServerInterceptor(), calls.stream, recovery.StreamServerInterceptor(recovered), guard.stream, limiter.stream, s.untilTheEnd),
 	)...)
@@ -145,7 +150,7 @@ func New(c Config) (*Server, error) {
 }
 
 // options are those of the gRPC server but for its interceptors.
-func options(l Limits, a *access.Access) []grpc.ServerOption {
+func options(l Limits, a *access.Access, connectionTime time.Duration) []grpc.ServerOption {
 	all := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(l.MaxRequestBytes),
 		grpc.ForceServerCodecV2(codec{protoCodec}),
@@ -154,7 +159,10 @@ func options(l Limits, a *access.Access) []grpc.ServerOption {
 		grpc.MaxHeaderListSize(mostHeaderBytes),
 		grpc.MaxConcurrentStreams(l.Streams),
 		grpc.ConnectionTimeout(handshakeTime),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: probeTime, Timeout: answerTime, MaxConnectionIdle: unusedTime}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{
+			Time: probeTime, Timeout: answerTime, MaxConnectionIdle: unusedTime,
+			MaxConnectionAge: connectionTime, MaxConnectionAgeGrace: connectionTime + connectionTime/10,
+		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: leastProbe, PermitWithoutStream: true}),
 	}
 	if a != nil && a.Encrypted() {
@@ -255,17 +263,28 @@ func (s *Server) shutdown(ctx context.Context) error {
 	return nil
 }
 
-// untilTheEnd ends streams when the server ends: they would hold it up.
-func (s *Server) untilTheEnd(service any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+// untilTheEnd ends streams when the server ends, as they would hold it up, and when their time is over,
+// before their connection is closed: those that follow the loop as if there were no more to follow.
+func (s *Server) untilTheEnd(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
 	stop := context.AfterFunc(s.ending, cancel)
 	defer stop()
+	if !probes(info.FullMethod) { // whose clients ask on the next connection
+		defer time.AfterFunc(s.streamTime, cancel).Stop()
+	}
 	wrapped := middleware.WrapServerStream(stream)
 	wrapped.WrappedContext = ctx
 	err := handle(service, wrapped)
-	if err != nil && ctx.Err() != nil && stream.Context().Err() == nil {
+	switch {
+	case err == nil || ctx.Err() == nil || stream.Context().Err() != nil:
+		return err
+	case s.ending.Err() != nil:
 		return status.Error(codes.Unavailable, "the service ends")
+	case info.FullMethod == poolwrightv1.SimulationService_Simulate_FullMethodName:
+		return status.Errorf(codes.DeadlineExceeded, "a simulation may take %s", s.streamTime)
+	case status.Code(err) == codes.Canceled:
+		return nil
 	}
 	return err
 }

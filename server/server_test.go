@@ -64,6 +64,11 @@ func startServer(t testing.TB, c server.Config) *running {
 	t.Helper()
 	s, err := server.New(c)
 	require.NoError(t, err)
+	return serve(t, s)
+}
+
+func serve(t testing.TB, s *server.Server) *running {
+	t.Helper()
 	grpcListener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	httpListener, err := net.Listen("tcp", "127.0.0.1:0")

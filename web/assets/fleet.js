@@ -57,7 +57,7 @@ function connected(yes) {
   if (tag.textContent !== text) tag.textContent = text;
 }
 
-// watch follows the decisions, and begins again where a stream has ended.
+// watch follows the decisions, and begins again where a stream has ended, as each does in the end.
 async function watch() {
   let pause = leastPause;
   for (;;) {
@@ -76,8 +76,8 @@ async function watch() {
         await start(); // another loop, which has not come as far
         continue;
       }
+      connected(false);
     }
-    connected(false);
     await new Promise((done) => setTimeout(done, pause));
     pause = Math.min(2 * pause, mostPause);
   }

@@ -42,9 +42,10 @@ type FleetServiceClient interface {
 	// ListDecisions returns remembered decisions, the newest first.
 	ListDecisions(ctx context.Context, in *ListDecisionsRequest, opts ...grpc.CallOption) (*ListDecisionsResponse, error)
 	// WatchDecisions sends decisions as they are made, the oldest first, until the
-	// caller ends it. It never holds up the loop: what a slow caller has missed is said
-	// in the stream. When the service ends the stream does so as UNAVAILABLE: call again
-	// with the sequence of the last decision received.
+	// caller ends it, or for an hour. It never holds up the loop: what a slow caller has
+	// missed is said in the stream. After the hour the stream ends without an error, and
+	// when the service ends as UNAVAILABLE: call again with the sequence of the last
+	// decision received.
 	//
 	// REST answers a line of JSON for each message.
 	WatchDecisions(ctx context.Context, in *WatchDecisionsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchDecisionsResponse], error)
@@ -138,9 +139,10 @@ type FleetServiceServer interface {
 	// ListDecisions returns remembered decisions, the newest first.
 	ListDecisions(context.Context, *ListDecisionsRequest) (*ListDecisionsResponse, error)
 	// WatchDecisions sends decisions as they are made, the oldest first, until the
-	// caller ends it. It never holds up the loop: what a slow caller has missed is said
-	// in the stream. When the service ends the stream does so as UNAVAILABLE: call again
-	// with the sequence of the last decision received.
+	// caller ends it, or for an hour. It never holds up the loop: what a slow caller has
+	// missed is said in the stream. After the hour the stream ends without an error, and
+	// when the service ends as UNAVAILABLE: call again with the sequence of the last
+	// decision received.
 	//
 	// REST answers a line of JSON for each message.
 	WatchDecisions(*WatchDecisionsRequest, grpc.ServerStreamingServer[WatchDecisionsResponse]) error

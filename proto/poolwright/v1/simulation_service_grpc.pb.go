@@ -35,7 +35,8 @@ const (
 type SimulationServiceClient interface {
 	// Simulate runs a fleet under every autoscaler of the simulation and every seed. It
 	// sends progress now and then, and the result last. A caller that leaves ends the
-	// simulation. Where as many run as may, it is RESOURCE_EXHAUSTED: try again later.
+	// simulation. Where as many run as may, it is RESOURCE_EXHAUSTED: try again later. One
+	// that takes an hour ends as DEADLINE_EXCEEDED.
 	//
 	// REST answers a line of JSON for each message.
 	Simulate(ctx context.Context, in *Simulation, opts ...grpc.CallOption) (grpc.ServerStreamingClient[SimulateResponse], error)
@@ -81,7 +82,8 @@ type SimulationService_SimulateClient = grpc.ServerStreamingClient[SimulateRespo
 type SimulationServiceServer interface {
 	// Simulate runs a fleet under every autoscaler of the simulation and every seed. It
 	// sends progress now and then, and the result last. A caller that leaves ends the
-	// simulation. Where as many run as may, it is RESOURCE_EXHAUSTED: try again later.
+	// simulation. Where as many run as may, it is RESOURCE_EXHAUSTED: try again later. One
+	// that takes an hour ends as DEADLINE_EXCEEDED.
 	//
 	// REST answers a line of JSON for each message.
 	Simulate(*Simulation, grpc.ServerStreamingServer[SimulateResponse]) error

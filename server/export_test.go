@@ -1,0 +1,4 @@
+package server
+
+// NewAging is New with another time for connections and streams.
+var NewAging = newServer
