@@ -154,8 +154,20 @@ func (p Policy) most(m VariantMemory, now time.Time, current, wanted int) int {
 	return max(current, n)
 }
 
-// follow returns the replicas that a policy would scale to, and why not to those wanted.
+// follow returns the replicas that a policy would scale to, and why not to those wanted. The
+// first replica of a variant waits for none: a HorizontalPodAutoscaler is not asked from 0, KEDA
+// sets 1 beside it, and Kthena corrects the total of a binding. A share of no replicas would be
+// none for ever.
 func (p Policy) follow(m *VariantMemory, now time.Time, current, wanted int) (goal int, why because) {
+	goal, why = p.correct(m, now, current, wanted)
+	if current == 0 {
+		goal = max(goal, min(1, wanted))
+	}
+	return goal, why
+}
+
+// correct returns what the autoscaler of the policy makes of replicas that are wanted, and why.
+func (p Policy) correct(m *VariantMemory, now time.Time, current, wanted int) (goal int, why because) {
 	switch {
 	case p.HPA != nil:
 		d, h := hpa.Permit(p.hpa(), remembered(m.HPA), now, saturated(current), saturated(wanted))

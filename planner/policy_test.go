@@ -118,6 +118,53 @@ func TestSlowPolicyIsTheCause(t *testing.T) {
 	assert.Equal(t, "pool/h100", d.Plans[0].Binding)
 }
 
+// rates are policies that let replicas grow by a share of those that there are, and by no more.
+func rates() map[string]planner.Policy {
+	shares, both := hpa.DefaultConfig(), kthena.DefaultConfig()
+	behavior := hpa.DefaultBehavior()
+	behavior.ScaleUp.Policies = []hpa.Policy{{Type: hpa.Percent, Value: 100, Period: time.Minute}}
+	shares.Behavior = &behavior
+	both.Panic = kthena.Panic{}
+	both.ScaleUp = kthena.Stable{Instances: 4, Percent: 100, Period: time.Minute, Select: kthena.And}
+	return map[string]planner.Policy{"hpa": {HPA: &shares}, "kthena": {Kthena: &both}}
+}
+
+// A share of no replicas is none: the first replica is permitted all the same, and the others
+// follow as fast as the policy lets them.
+func TestVariantsGrowFromZero(t *testing.T) {
+	for name, p := range rates() {
+		l := newLoop(t, one(0, p))
+		var grown []string
+		for range 30 {
+			d := l.cycle(chat(planner.Observation{ArrivalRate: rate(8)}))
+			grown = append(grown, changes(&d)...)
+		}
+		assert.Equal(t, []string{"h100 0→1", "h100 1→2", "h100 2→4", "h100 4→8"}, grown, name)
+	}
+}
+
+// A variant that has none serves what another one has no devices for.
+func TestVariantWithoutReplicasHelpsAFullOne(t *testing.T) {
+	for name, p := range rates() {
+		f := twoPools(0, declared("h100", 0, 10), declared("a100", 1, 4))
+		f.Pools[0].Capacity.Value = 2
+		f.Control.Policy = p
+		l := newLoop(t, f)
+		l.variant("prod/chat", "h100").CurrentReplicas = 2
+		d := l.cycle(chat(planner.Observation{ArrivalRate: rate(24)}))
+		assert.Equal(t, []string{"a100 0→1"}, changes(&d), name)
+		assert.Empty(t, d.Plans[0].Conditions, name)
+	}
+}
+
+// Where none is wanted there is no first one.
+func TestNoFirstReplicaThatNobodyWants(t *testing.T) {
+	for name, p := range rates() {
+		d := newLoop(t, one(0, p)).cycle(chat(planner.Observation{ArrivalRate: rate(0)}))
+		assert.Equal(t, policy.Permission{Limited: true}, d.Plans[0].Variants[0].Permitted, name)
+	}
+}
+
 // What a workload's own policy leaves unserved takes nothing from others.
 func TestOthersDoNotYieldToASlowPolicy(t *testing.T) {
 	f := rivals()
