@@ -16,15 +16,33 @@ import (
 // allowance is a number of devices that some namespaces may use together.
 type allowance struct {
 	namespaces []string
-	// resource by which pods ask for the devices, and their product; empty = any.
+	// resource by which pods ask for the devices.
 	resource corev1.ResourceName
-	product  string
-	devices  int
+	// devices by product. Those of anyProduct add to those of each.
+	devices map[string]int
 }
+
+// anyProduct stands for all products; every site has one.
+const anyProduct = ""
 
 // covers tells whether the devices of a node count in the allowance.
 func (a *allowance) covers(s *site) bool {
-	return a.resource == s.resource && (a.product == "" || a.product == s.product)
+	_, own := a.devices[s.product]
+	_, others := a.devices[anyProduct]
+	return a.resource == s.resource && (own || others)
+}
+
+// left is how many devices of a product may still be used, given those in use by product: its
+// own and, of those that may be of any, what the other products don't use beyond their own. It
+// is < 0 where more are in use.
+func (a *allowance) left(product string, used map[string]int) int {
+	shared := a.devices[anyProduct]
+	for other, n := range used {
+		if other != product {
+			shared -= max(0, n-a.devices[other])
+		}
+	}
+	return a.devices[product] + max(0, shared) - used[product]
 }
 
 // queueLabel is the label by which objects ask for a LocalQueue of Kueue.
@@ -63,20 +81,23 @@ func quotaAllowances(quota *unstructured.Unstructured) []allowance {
 	for name, quantity := range hard {
 		of, ok := strings.CutPrefix(name, "requests.")
 		if n, isDevices := deviceCount(of, quantity); ok && isDevices {
-			all = append(all, allowance{namespaces: []string{quota.GetNamespace()}, resource: corev1.ResourceName(of), devices: n})
+			all = append(all, allowance{
+				namespaces: []string{quota.GetNamespace()}, resource: corev1.ResourceName(of), devices: map[string]int{anyProduct: n},
+			})
 		}
 	}
 	return all
 }
 
-// queueAllowances are the nominal quotas of a ClusterQueue, flavor by flavor: a flavor is
-// devices of the product that the labels of its nodes name.
+// queueAllowances are the nominal quotas of a ClusterQueue. A flavor is devices of the product
+// that the labels of its nodes name, or of any. Flavors are alternatives: what does not fit the
+// one gets the next, so that their quotas add up.
 func queueAllowances(v *View, queue *unstructured.Unstructured, namespaces []string) []allowance {
-	var all []allowance
+	devices := make(map[corev1.ResourceName]map[string]int)
 	for _, group := range elements(queue.Object, "spec", "resourceGroups") {
 		for _, flavor := range elements(group, "flavors") {
 			name, _ := flavor["name"].(string)
-			product := ""
+			product := anyProduct
 			if f, ok := v.Get(flavorKind, "", name); ok {
 				labels, _, _ := unstructured.NestedStringMap(f.Object, "spec", "nodeLabels")
 				product = resource.Product(labels)
@@ -84,10 +105,18 @@ func queueAllowances(v *View, queue *unstructured.Unstructured, namespaces []str
 			for _, r := range elements(flavor, "resources") {
 				of, _ := r["name"].(string)
 				if n, ok := deviceCount(of, r["nominalQuota"]); ok {
-					all = append(all, allowance{namespaces: namespaces, resource: corev1.ResourceName(of), product: product, devices: n})
+					name := corev1.ResourceName(of)
+					if devices[name] == nil {
+						devices[name] = make(map[string]int)
+					}
+					devices[name][product] += n
 				}
 			}
 		}
+	}
+	var all []allowance
+	for name, byProduct := range devices {
+		all = append(all, allowance{namespaces: namespaces, resource: name, devices: byProduct})
 	}
 	return all
 }
@@ -130,13 +159,15 @@ func (s *snapshot) limit(in *inventory) {
 		}
 	}
 	for _, a := range allowances(s.view, s.queues()) {
-		total, held := s.use(in, &a, holding)
+		used, held := s.use(in, &a, holding)
 		for k := range s.fleet.Pools {
-			if at := s.sample[k]; at == nil || !a.covers(at) {
+			at := s.sample[k]
+			if at == nil || !a.covers(at) {
 				continue
 			}
+			left := a.left(at.product, used)
 			for _, namespace := range a.namespaces {
-				s.bound(k, planner.Quota{Namespace: namespace, Devices: max(0, a.devices-total+held[quotaKey{namespace, k}])})
+				s.bound(k, planner.Quota{Namespace: namespace, Devices: max(0, left+held[quotaKey{namespace, k}])})
 			}
 		}
 	}
@@ -159,22 +190,23 @@ func (s *snapshot) queues() map[string][]string {
 	return queues
 }
 
-// use is how many devices of an allowance the pods of its namespaces hold, and how many of
-// them count as those of variants, by namespace and pool of the fleet.
-func (s *snapshot) use(in *inventory, a *allowance, holding map[string][]*pod) (total int, held map[quotaKey]int) {
-	held = make(map[quotaKey]int)
+// use is how many devices of an allowance the pods of its namespaces hold, by product, and how
+// many of them count as those of variants, by namespace and pool of the fleet.
+func (s *snapshot) use(in *inventory, a *allowance, holding map[string][]*pod) (used map[string]int, held map[quotaKey]int) {
+	used, held = make(map[string]int), make(map[quotaKey]int)
 	for _, namespace := range a.namespaces {
 		for _, p := range holding[namespace] {
-			if !a.covers(in.sites[p.node]) {
+			at := in.sites[p.node]
+			if !a.covers(at) {
 				continue
 			}
-			total += in.held[p]
+			used[at.product] += in.held[p]
 			if k, ok := s.counted[p]; ok {
 				held[quotaKey{namespace, k}] += in.held[p]
 			}
 		}
 	}
-	return total, held
+	return used, held
 }
 
 type quotaKey struct {

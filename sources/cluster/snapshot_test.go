@@ -561,6 +561,11 @@ spec: {clusterQueue: cq}
 	)
 	nodes := nodeOf("n1", h100, 8, "") + nodeOf("n2", a100, 8, "")
 	ours := deployment("a", "x", 1, onH100) + podOf("a", "x-1", "r-a-x", "n1", "ready")
+	queued := strings.Replace(ours, "test: x", "test: x, "+queueLabel+": lq", 1)
+	// with has other node labels of the flavors h100 and a100.
+	with := func(h, a string) string {
+		return strings.NewReplacer("{nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}", h, "{nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB}", a).Replace(queues)
+	}
 	for name, test := range map[string]struct {
 		objects string
 		want    map[string][]planner.Quota
@@ -579,12 +584,28 @@ spec: {clusterQueue: cq}
 			map[string][]planner.Quota{h100 + "-x8": {{Namespace: "a", Devices: 8}}, a100 + "-x6": {{Namespace: "a", Devices: 6}}},
 		},
 		"queues that nobody asks for": {ours + queues, map[string][]planner.Quota{}},
+		"flavors of one product add up": {
+			queued + with("{nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3, spot: 'no'}", "{nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3, spot: 'yes'}"),
+			map[string][]planner.Quota{h100 + "-x8": {{Namespace: "a", Devices: 9}}},
+		},
+		"flavors of any product add up": {
+			queued + with("{spot: 'no'}", "{spot: 'yes'}"),
+			map[string][]planner.Quota{h100 + "-x8": {{Namespace: "a", Devices: 9}}, a100 + "-x8": {{Namespace: "a", Devices: 7}}},
+		},
+		"a flavor of any product adds to that of one": {
+			queued + with("{}", "{nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB}"),
+			map[string][]planner.Quota{h100 + "-x8": {{Namespace: "a", Devices: 6}}, a100 + "-x8": {{Namespace: "a", Devices: 7}}},
+		},
+		"what a product does not use of its own is for no other": {
+			queued + with("{nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}", "{}"),
+			map[string][]planner.Quota{h100 + "-x8": {{Namespace: "a", Devices: 9}}, a100 + "-x8": {{Namespace: "a", Devices: 3}}},
+		},
 		"nominal quotas by flavor": {
-			strings.Replace(ours, "test: x", "test: x, "+queueLabel+": lq", 1) + queues,
+			queued + queues,
 			map[string][]planner.Quota{h100 + "-x8": {{Namespace: "a", Devices: 6}}, a100 + "-x8": {{Namespace: "a", Devices: 3}}},
 		},
 		"namespaces share a queue": {
-			strings.Replace(ours, "test: x", "test: x, "+queueLabel+": lq", 1) + queues +
+			queued + queues +
 				strings.Replace(deployment("b", "w", 1, onH100), "test: w", "test: w, "+queueLabel+": lq", 1) + podOf("b", "w-1", "r-b-w", "n1", "ready"),
 			map[string][]planner.Quota{
 				h100 + "-x8": {{Namespace: "a", Devices: 4}, {Namespace: "b", Devices: 4}},
@@ -592,7 +613,7 @@ spec: {clusterQueue: cq}
 			},
 		},
 		"the lower one counts": {
-			strings.Replace(ours, "test: x", "test: x, "+queueLabel+": lq", 1) + queues + quota,
+			queued + queues + quota,
 			map[string][]planner.Quota{h100 + "-x8": {{Namespace: "a", Devices: 6}}, a100 + "-x8": {{Namespace: "a", Devices: 3}}},
 		},
 	} {
