@@ -68,7 +68,7 @@ func (c *cycle) ripening(i int) []ripening {
 		for _, s := range c.starts(i, j) {
 			in := soon
 			if !s.At.IsZero() {
-				in = max(in, v.Startup-c.snapshot.Now.Sub(s.At))
+				in = max(in, v.Startup-max(0, c.snapshot.Now.Sub(s.At)))
 			}
 			all = append(all, ripening{in: in, variant: j, replicas: s.Replicas})
 		}

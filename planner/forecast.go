@@ -40,7 +40,12 @@ func (c *cycle) expect(i int, s *seen) *Expectation {
 	e.Backlog = queueing.Rate(e.Queue / cmp.Or(control.BacklogDrain, DefaultBacklogDrain).Seconds())
 	if s.complete {
 		next.Demand = control.Forecast.Observe(next.Demand, c.snapshot.Now, float64(s.rate), w.horizon(control))
-		if p := control.Forecast.Predict(next.Demand, c.snapshot.Now); p.Method != forecast.None {
+		p := control.Forecast.Predict(next.Demand, c.snapshot.Now)
+		switch {
+		case p.Method == forecast.None:
+		case !next.Demand.At.Equal(c.snapshot.Now) || next.Demand.Rate != float64(s.rate):
+			e.Reason = "a clock was set back, and nothing is predicted until it has caught up: demand as observed"
+		default:
 			e.Point, e.Upper, e.Reason = queueing.Rate(p.Point), queueing.Rate(p.Upper), p.Reason()
 			if s.waiting == 0 {
 				e.Lasting = min(s.rate, queueing.Rate(p.Now))

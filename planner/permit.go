@@ -181,10 +181,10 @@ func (c *cycle) permitEach(i int, chosen Policy, w *policy.Workload) (permission
 			*m = *last
 		}
 		m.Name = v.Name
+		chosen.scaled(m, next.At, v.Current)
 		if c.gap(next) {
 			chosen.resume(m, c.snapshot.Now, v.Current)
 		}
-		chosen.scaled(m, next.At, v.Current)
 		if served := c.sizes[i][j].Served; served > 0 {
 			alone := math.Ceil(float64(c.fleet.Workloads[i].ArrivalRate / served))
 			most[j] = chosen.most(*m, c.snapshot.Now, v.Current, int(alone))

@@ -216,18 +216,19 @@ func (p Policy) scaled(m *VariantMemory, at time.Time, current int) {
 
 // resume makes the policy remember, after a time in which nobody looked, that as many replicas
 // as there are may have been wanted in it: as its autoscaler does of what it sees for the first
-// time, so that windows are to be observed anew. Changes that were made still limit others.
+// time, so that windows are to be observed anew. Changes that were made still limit others, and those of
+// a time that is yet to come, as a clock was set back, count as of now.
 func (p Policy) resume(m *VariantMemory, now time.Time, current int) {
 	switch {
 	case p.HPA != nil && m.HPA != nil:
-		h := *m.HPA
-		h.Recommendations = nil
+		h := m.HPA.Resume(now)
 		m.HPA = &h
 	case p.Kthena != nil && m.Kthena != nil:
-		h := *m.Kthena
-		h.Largest = h.Largest.Clone()
-		h.Largest.Add(now, current)
+		h := m.Kthena.Resume(now, current)
 		m.Kthena = &h
+	case p.Knative != nil && m.Knative != nil:
+		h := m.Knative.Resume(now)
+		m.Knative = &h
 	}
 }
 

@@ -31,6 +31,9 @@ func (m *Maximum) Add(now time.Time, value int) {
 	*m = add(*m, now, value, func(old int) bool { return old <= value })
 }
 
+// SetBack makes what was recorded after now, before a clock was set back, count as of now.
+func (m *Maximum) SetBack(now time.Time) { setBack(*m, now) }
+
 // Forget drops what was recorded before since.
 func (m *Maximum) Forget(since time.Time) { *m = forget(*m, since) }
 
@@ -56,6 +59,9 @@ func (m *Minimum) Forget(since time.Time) { *m = forget(*m, since) }
 // none.
 func (m Minimum) Since(since time.Time) (smallest int, ok bool) { return first(m, since) }
 
+// SetBack is like that of [Maximum].
+func (m *Minimum) SetBack(now time.Time) { setBack(*m, now) }
+
 // Clone returns a copy that shares nothing.
 func (m Minimum) Clone() Minimum { return slices.Clone(m) }
 
@@ -75,6 +81,15 @@ func add(samples []Sample, now time.Time, value int, irrelevant func(old int) bo
 		return samples[:end]
 	}
 	return append(samples[:end], Sample{At: now, Value: value})
+}
+
+func setBack(samples []Sample, now time.Time) {
+	now = now.Round(0).UTC()
+	for i := range samples {
+		if samples[i].At.After(now) {
+			samples[i].At = now
+		}
+	}
 }
 
 func forget(samples []Sample, since time.Time) []Sample {

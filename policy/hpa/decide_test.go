@@ -294,6 +294,25 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
+// Changes that lie in the future, as a clock was set back, limit others no longer than if they
+// were of now.
+func TestResumedHistoryIsForgottenInTime(t *testing.T) {
+	c, behavior := ofQueue(), hpa.DefaultBehavior()
+	rules := []hpa.Policy{{Type: hpa.Pods, Value: 1, Period: time.Minute}}
+	behavior.ScaleUp.Policies, behavior.ScaleDown = rules, hpa.Rules{Policies: rules}
+	c.Behavior = &behavior
+	for _, to := range []int32{9, 11} {
+		d, h := hpa.Permit(&c, hpa.History{}, start.Add(time.Hour), 10, to)
+		require.Equal(t, to, d.Replicas)
+		h = h.Scaled(&c, start.Add(time.Hour), 10, to).Resume(start)
+		next := to + to - 10
+		d, h = hpa.Permit(&c, h, start, to, next)
+		assert.Equal(t, to, d.Replicas, "a change within the period")
+		d, _ = hpa.Permit(&c, h, start.Add(time.Minute), to, next)
+		assert.Equal(t, next, d.Replicas)
+	}
+}
+
 func TestHistoryStaysSmall(t *testing.T) {
 	c := ofQueue()
 	behavior := hpa.DefaultBehavior()

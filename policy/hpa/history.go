@@ -59,6 +59,24 @@ func (h History) Scaled(c *Config, now time.Time, from, to int32) History {
 	return h
 }
 
+// Resume returns the history after a time in which nobody looked: recommendations are heard anew
+// from now on, as of a workload never seen. Changes that were made still limit others; those that
+// lie in the future, as a clock was set back, count as of now.
+func (h History) Resume(now time.Time) History {
+	return History{Ups: until(h.Ups, now), Downs: until(h.Downs, now)}
+}
+
+// until returns events with those after now as of now.
+func until(events []Event, now time.Time) []Event {
+	events = slices.Clone(events)
+	for i := range events {
+		if events[i].At.After(now) {
+			events[i].At = instant(now)
+		}
+	}
+	return events
+}
+
 func (r Rules) longestPeriod() time.Duration {
 	var longest time.Duration
 	for _, p := range r.Policies {

@@ -104,6 +104,15 @@ func (h *History) record(c *Config, at int64, load float64) {
 	}
 }
 
+// Resume returns the history after a time in which nobody looked. Windows that lie in the future,
+// as a clock was set back, are of no use: it starts anew.
+func (h History) Resume(now time.Time) History {
+	if h.Stable.started() && h.Stable.Last > now.Unix() {
+		return History{}
+	}
+	return h
+}
+
 // Clone returns a copy that shares nothing.
 func (h History) Clone() History {
 	h.Stable.Seconds, h.Panic.Seconds = slices.Clone(h.Stable.Seconds), slices.Clone(h.Panic.Seconds)

@@ -234,6 +234,35 @@ func read(t *testing.T, text string) (h kthena.History) {
 	return h
 }
 
+// What lies in the future, as a clock was set back, counts no longer than if it were of now.
+func TestResumedHistoryIsForgottenInTime(t *testing.T) {
+	const longest = 5 * time.Minute
+	c := kthena.DefaultConfig()
+	c.MinReplicas, c.MaxReplicas = 1, 100
+	c.Panic = kthena.Panic{Percent: 100, Period: longest, ThresholdPercent: 150, Hold: longest}
+	c.ScaleUp = kthena.Stable{Instances: 1, Percent: 10, Period: longest, Select: kthena.And, Window: longest}
+	c.ScaleDown = c.ScaleUp
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 50 {
+		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		var of, anew kthena.History
+		for k := range 40 {
+			_, of = kthena.Permit(&c, of, now.Add(time.Hour+time.Duration(k)*15*time.Second), 1+random.IntN(20), 1+random.IntN(20))
+		}
+		of = of.Resume(now, 8)
+		wanted := []int{7, 13}[random.IntN(2)] // no cause of a panic
+		for at := time.Duration(0); at <= 2*longest; at += 15 * time.Second {
+			var got, want kthena.Decision
+			got, of = kthena.Permit(&c, of, now.Add(at), 10, wanted)
+			want, anew = kthena.Permit(&c, anew, now.Add(at), 10, wanted)
+			require.NotEqual(t, 10, want.Replicas)
+			if at > longest+30*time.Second {
+				require.Equal(t, want, got, at)
+			}
+		}
+	}
+}
+
 func TestHistoryStaysSmall(t *testing.T) {
 	c := valid()
 	a := arbitrary{rand.New(rand.NewPCG(1, 1))}

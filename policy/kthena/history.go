@@ -31,6 +31,21 @@ func (h History) clone() History {
 	return h
 }
 
+// Resume returns the history after a time in which nobody looked: as many replicas as there are
+// may have been wanted in it. What lies in the future, as a clock was set back, counts as of now.
+func (h History) Resume(now time.Time, current int) History {
+	h = h.clone()
+	h.Largest.SetBack(now)
+	h.Smallest.SetBack(now)
+	h.Most.SetBack(now)
+	h.Fewest.SetBack(now)
+	if h.Panicked.After(now) {
+		h.Panicked = now.Round(0).UTC()
+	}
+	h.Largest.Add(now, current)
+	return h
+}
+
 // largest returns the largest of a recommendation and those of a window.
 func (h *History) largest(recommended int, now time.Time, window time.Duration) int {
 	if value, ok := h.Largest.Since(now.Add(-window)); ok && window > 0 {
