@@ -19,7 +19,8 @@ import (
 // Memory is what the planner carries from one cycle to the next. The zero value
 // remembers nothing.
 type Memory struct {
-	// Workloads are by qualified name; only decisions with observations remember them.
+	// Workloads are by qualified name; only decisions with observations remember them. Those that
+	// are missing from the fleet are as they were when last seen.
 	Workloads map[string]*WorkloadMemory
 	// worked, by qualified name, and the last solutions, of the whole problem and of that
 	// inside what policies permit, save work; of plans that are equally good within the gap
@@ -105,7 +106,33 @@ func (c *cycle) remember() Memory {
 		change := &c.decision.Changes[k]
 		m.Workloads[change.Workload].variant(0, change.Variant).Asked = change.To
 	}
+	for _, name := range c.missing(m.Workloads) {
+		m.Workloads[name] = c.memory.Workloads[name]
+	}
 	return m
+}
+
+const (
+	// longestAbsence is how long a workload that is missing from the fleet is remembered: an
+	// object that can't be read for a minute, or is made anew, costs no days of history. What
+	// lies in between is a gap like another.
+	longestAbsence = 24 * time.Hour
+	// mostMissing is how many are, those last seen.
+	mostMissing = 10_000
+)
+
+// missing are the workloads that are remembered and not among those of the fleet.
+func (c *cycle) missing(there map[string]*WorkloadMemory) []string {
+	var names []string
+	for name, last := range c.memory.Workloads {
+		if there[name] == nil && c.snapshot.Now.Sub(last.At).Abs() < longestAbsence {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(c.memory.Workloads[b].At.Compare(c.memory.Workloads[a].At), cmp.Compare(a, b))
+	})
+	return names[:min(len(names), mostMissing)]
 }
 
 // Begun returns the memory after changes that it knows nothing of, as what was found and asked
