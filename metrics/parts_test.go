@@ -159,7 +159,8 @@ func TestMeasureOfGroups(t *testing.T) {
 			repeat(up, 4), repeat(up, 8), planner.Variant{CurrentReplicas: 4}, of(8), of(12),
 		},
 		"four of eight that decode are silent": {
-			repeat(up, 4), append(repeat(up, 4), repeat(silent, 4)...), planner.Variant{CurrentReplicas: 4},
+			repeat(up, 4), append(repeat(up, 4), repeat(silent, 4)...),
+			planner.Variant{CurrentReplicas: 4},
 			state(planner.Incomplete, 4), state(planner.Incomplete, 8),
 		},
 		"one of four that prefill was never seen": {
@@ -175,7 +176,8 @@ func TestMeasureOfGroups(t *testing.T) {
 			append(repeat(up, 3), silent), append(repeat(up, 6), silent, silent), planner.Variant{CurrentReplicas: 3}, of(6), of(9),
 		},
 		"a group leaves, or another is silent": {
-			append(repeat(up, 3), silent), append(repeat(up, 6), silent, silent), planner.Variant{CurrentReplicas: 3, LeavingReplicas: 1},
+			append(repeat(up, 3), silent), append(repeat(up, 6), silent, silent),
+			planner.Variant{CurrentReplicas: 3, LeavingReplicas: 1},
 			state(planner.Incomplete, 6), state(planner.Incomplete, 9),
 		},
 	} {

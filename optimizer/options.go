@@ -45,7 +45,9 @@ type limits struct {
 	rows, rootRows int
 }
 
-func defaultLimits() *limits { return &limits{columns: 4000, steps: 3000, programs: 400, rows: 4000, rootRows: 250} }
+func defaultLimits() *limits {
+	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 4000, rootRows: 250}
+}
 
 // defaultEffort is some ten seconds.
 const defaultEffort = 10_000_000

@@ -531,7 +531,9 @@ func TestSlowCallersStopNobodyElse(t *testing.T) {
 	}, prometheus.NewRegistry())
 	for _, address := range []string{"127.0.0.2", "127.0.0.3"} {
 		conn, err := grpc.NewClient(r.conn.Target(), grpc.WithTransportCredentials(insecure.NewCredentials()),
-			grpc.WithContextDialer(func(ctx context.Context, to string) (net.Conn, error) { return from(address).DialContext(ctx, "tcp", to) }))
+			grpc.WithContextDialer(func(ctx context.Context, to string) (net.Conn, error) {
+				return from(address).DialContext(ctx, "tcp", to)
+			}))
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 		for _, method := range []string{
