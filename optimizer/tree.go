@@ -196,12 +196,6 @@ func (t *tree) root() bool {
 	t.findPlans()
 	if t.l.budget.exhausted() || !t.finishExactly() {
 		t.push(nil)
-		if t.master == nil && t.quick() {
-			t.master = t.newMaster()
-		}
-	}
-	if t.master != nil {
-		t.coreLimit = min(t.coreLimit, smallCore)
 	}
 	return true
 }
@@ -392,6 +386,9 @@ func (t *tree) run() {
 		if t.open[0].bound >= t.target() {
 			return
 		}
+		if popped == 0 && t.quick() {
+			t.useMaster()
+		}
 		depth := 0
 		if popped%plungeEvery == 0 && t.far() {
 			depth = plungeDepth
@@ -409,6 +406,14 @@ func (t *tree) run() {
 			depth--
 		}
 	}
+}
+
+// useMaster has the master bound nodes, which makes more of them cheaper than large cores.
+func (t *tree) useMaster() {
+	if t.master == nil {
+		t.master = t.newMaster()
+	}
+	t.coreLimit = min(t.coreLimit, smallCore)
 }
 
 // improveBest exchanges configurations of the best plan of a small program once more: the search ended
