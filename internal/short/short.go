@@ -5,7 +5,7 @@ package short
 import "testing"
 
 // Of returns a tenth of n, at least 1, under -short, and n otherwise.
-func Of[T int | uint64](n T) T {
+func Of[T int | int64 | uint64](n T) T {
 	if testing.Short() {
 		return max(1, n/10)
 	}
