@@ -36,12 +36,17 @@ func fleetOfPairs(namespace string, ready int) planner.Fleet {
 func prefills(s float64) string { return vllmAt(8, 1, 3)(s) + tokens(8*s, 160, 1) }
 func decodes(s float64) string  { return vllmAt(4, 20, 0)(s) + tokens(4*s, 160, 400) }
 
+// startGroup starts the pods of a group: the first prefills for the others.
+func startGroup(p *server, namespace string) {
+	p.start(namespace, 0, prefills)
+	p.start(namespace, 1, decodes)
+	p.start(namespace, 2, decodes)
+}
+
 func TestRequestsOfAGroupCountOnce(t *testing.T) {
 	t.Parallel()
 	p := prometheus(t)
-	p.start("groups", 0, prefills)
-	p.start("groups", 1, decodes)
-	p.start("groups", 2, decodes)
+	startGroup(p, "groups")
 	fleet := fleetOfPairs("groups", 1)
 	c := p.config(Series{Engine: VLLM, Parts: pair})
 	got := until(t, c, fleet, func(o *planner.Observation) bool {
@@ -71,9 +76,7 @@ func TestRequestsOfAGroupCountOnce(t *testing.T) {
 func TestOtherPodsOfAGroupDontCount(t *testing.T) {
 	t.Parallel()
 	p := prometheus(t)
-	p.start("others", 0, prefills)
-	p.start("others", 1, decodes)
-	p.start("others", 2, decodes)
+	startGroup(p, "others")
 	c := p.config(Series{Engine: VLLM, Parts: map[string][]Part{"pair": {entries("decode", 2, false)}}})
 	got := until(t, c, fleetOfPairs("others", 1), func(o *planner.Observation) bool {
 		return about(o.CompletionRate, 8) && fresh(o.Running) && len(o.Variants) == 1 && o.Variants[0].Replica.Rate.Known

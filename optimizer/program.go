@@ -113,7 +113,8 @@ type stage struct {
 	// relative to; nil and 0: prices in a fixed ratio, and the objective.
 	worth   map[int]float64
 	weighed float64
-	// hasty: what the root gives will do; bounding: its bound alone.
+	// hasty: what the root gives will do, or half of the effort where nodes are quick; bounding:
+	// the bound of the root alone.
 	hasty, bounding bool
 }
 

@@ -94,8 +94,8 @@ func (s *solver) stages() {
 }
 
 // settleLevels settles the levels and then the cost: of large problems first as far as the roots of
-// the searches do, so that there is an answer to everything soon, and then again from the first
-// level on that was not proven so.
+// the searches do, or half of the effort where nodes are quick, so that there is an answer to everything
+// soon, and then again from the first level on that was not proven so.
 func (s *solver) settleLevels(settled stage, priorities []int) {
 	proven := 0
 	if s.large() {
