@@ -159,7 +159,9 @@ func (m *mixture) locate() {
 	}
 	for g := range m.groups {
 		m.groups[g].level = max(0, m.groups[g].level)
+		m.work += len(m.groups[g].rows)
 	}
+	m.work += len(m.limit) * len(m.limit)
 }
 
 // line is a row of the inverse.
@@ -294,6 +296,7 @@ func (m *mixture) priced(v mixed, penalty float64) float64 {
 	for n, u := range g.column(v.column) {
 		cost += m.prices[g.rows[n]] * u
 	}
+	m.work += len(g.rows)
 	return cost
 }
 
@@ -380,7 +383,7 @@ func (m *mixture) direct(entering mixed) {
 			m.rates[v.group] -= m.direction[i]
 		}
 	}
-	m.work += len(m.limit) * len(m.limit)
+	m.work += len(m.limit)*len(m.limit) + len(m.rates)
 }
 
 // ratio is the basic variable, or else the group whose key column, that falls to 0 first, of those

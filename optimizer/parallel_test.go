@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// The number of processors changes nothing but the time.
+// The number of processors changes nothing but the time, also where the effort ends first.
 func TestProcessorsChangeNothing(t *testing.T) {
 	for _, kind := range []fleetKind{tightFleet, penalizedFleet, singleFleet} {
 		p := randomFleet(1, kind, 3*blockSize, 5)
 		var first *Solution
 		for _, processors := range []int{1, 2, 5} {
 			before := runtime.GOMAXPROCS(processors)
-			s := solve(t, p, Options{RelativeGap: 1e-3})
+			s := solve(t, p, Options{RelativeGap: 1e-3, Effort: 200_000})
 			runtime.GOMAXPROCS(before)
 			if first == nil {
 				first = s
