@@ -11,7 +11,8 @@ import (
 // only between parts that are interchangeable. The search works on it, so that
 // neither the order of the input nor renaming changes what is found.
 type canonical struct {
-	// Problem has pools and quotas in canonical order; its workloads are nil until whole copies them.
+	// Problem has pools and quotas in canonical order; its workloads are nil until whole copies them, or
+	// those of the original problem where the order is as given.
 	Problem
 	// from is the original problem.
 	from *Problem
@@ -36,12 +37,19 @@ type item struct{ variant, placement int32 }
 
 // canonicalize orders by colour refinement (Weisfeiler and Leman, 1968): the
 // colour of a part is a hash of its numbers and of the colours of the parts it
-// refers to and is referred to by.
-func canonicalize(p *Problem) *canonical {
+// refers to and is referred to by. Where the caller has stopped, and the time of that depends on the
+// machine anyway, the order stays as given.
+func canonicalize(p *Problem, stop *stopper) *canonical {
+	if stop.asked() {
+		return asGiven(p)
+	}
 	c := newColours(p)
 	c.refine()
 	for c.splitPools() {
 		c.refine()
+	}
+	if stop.asked() {
+		return asGiven(p)
 	}
 	out := &canonical{from: p, pools: orderBy(c.pools, func(i int) string { return p.Pools[i].Name })}
 	out.rank = inverse(out.pools)
@@ -59,6 +67,38 @@ func canonicalize(p *Problem) *canonical {
 	out.place = inverse(out.workloads)
 	out.sortItems(c)
 	return out
+}
+
+// asGiven leaves all parts in the order in which they are given, and copies none.
+func asGiven(p *Problem) *canonical {
+	c := &canonical{
+		Problem: *p, from: p, pools: identity(len(p.Pools)), quotas: identity(len(p.Quotas)), workloads: identity(len(p.Workloads)),
+		items: make([][]item, len(p.Workloads)), first: make([]int, len(p.Workloads)+1), firstVariant: make([]int, len(p.Workloads)+1),
+	}
+	c.rank, c.place = c.pools, c.workloads
+	var all slab[item]
+	for i := range p.Workloads {
+		variants, items := p.Workloads[i].Variants, 0
+		for j := range variants {
+			items += len(variants[j].Placements)
+		}
+		c.first[i+1], c.firstVariant[i+1] = c.first[i]+items, c.firstVariant[i]+len(variants)
+		c.items[i] = all.take(items)[:0]
+		for j := range variants {
+			for k := range variants[j].Placements {
+				c.items[i] = append(c.items[i], item{int32(j), int32(k)})
+			}
+		}
+	}
+	return c
+}
+
+func identity(n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	return order
 }
 
 // sortItems orders the items of all workloads, by variant and then by pool.

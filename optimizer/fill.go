@@ -30,36 +30,42 @@ type filler struct {
 // declared minimums as fit. room says whether the other plan may leave room for one
 // more replica of an item of a workload.
 func fill(c *canonical, packings []packing, from *plan, room func(workload, item int) bool) *plan {
+	if from == nil {
+		return fillEmpty(c, packings)
+	}
 	open := make([]bool, len(c.workloads))
 	for i := range open {
-		open[i] = from == nil || c.mayGain(i, from, room)
+		open[i] = c.mayGain(i, from, room)
 	}
-	if !slices.Contains(open, true) && from != nil {
+	if !slices.Contains(open, true) {
 		return from
 	}
-	out := &plan{replicas: make([]int32, c.first[len(c.workloads)]), unmet: make([]float64, len(c.workloads))}
-	if from == nil {
-		for i := range out.unmet {
-			out.unmet[i] = math.NaN()
-		}
-	} else {
-		copy(out.replicas, from.replicas)
-		copy(out.unmet, from.unmet)
-	}
+	out := &plan{replicas: slices.Clone(from.replicas), unmet: slices.Clone(from.unmet)}
 	f := &filler{problem: c.some(func(i int) bool { return open[i] }), plan: &plan{}}
 	f.room = newHeadroom(f.problem, packings)
 	f.adopt(c, out, open)
-	order := f.serviceOrder()
-	if from == nil {
-		for _, i := range order {
-			f.addMinimums(i)
-		}
-	}
-	for _, i := range order {
+	for _, i := range f.serviceOrder() {
 		f.serve(i)
 	}
 	f.handBack(c, out, open)
 	return out
+}
+
+// fillEmpty is fill without another plan.
+func fillEmpty(c *canonical, packings []packing) *plan {
+	f := &filler{problem: c.whole(), first: c.first, plan: &plan{replicas: make([]int32, c.first[len(c.workloads)]), unmet: make([]float64, len(c.workloads))}}
+	f.room = newHeadroom(f.problem, packings)
+	for i := range f.plan.unmet {
+		f.plan.unmet[i] = math.NaN()
+	}
+	order := f.serviceOrder()
+	for _, i := range order {
+		f.addMinimums(i)
+	}
+	for _, i := range order {
+		f.serve(i)
+	}
+	return f.plan
 }
 
 // mayGain says whether more replicas may serve what a plan leaves of a workload, and be worth it.
@@ -203,8 +209,10 @@ func (f *filler) addMinimums(i int) {
 	w := &f.problem.Workloads[i]
 	missing := w.MinReplicas
 	for j := range w.Variants {
-		f.add(i, w.Variants[j].MinReplicas, func(c choice) bool { return c.variant == j })
-		missing -= f.room.Counts(i)[j]
+		if least := w.Variants[j].MinReplicas; least > 0 {
+			f.add(i, least, func(c choice) bool { return c.variant == j })
+			missing -= f.room.Counts(i)[j]
+		}
 	}
 	f.add(i, missing, func(choice) bool { return true })
 }
@@ -230,7 +238,7 @@ func (f *filler) add(i, n int, allowed func(choice) bool) {
 // serve adds what serves the demand that is left of workload i.
 func (f *filler) serve(i int) {
 	w := &f.problem.Workloads[i]
-	alike := !w.routed() && w.Redundancy == 0
+	alike := w.alike()
 	if !alike && !slices.ContainsFunc(f.room.Counts(i), func(n int) bool { return n > 0 }) {
 		f.addWhole(i, w.shapeRates())
 	}
@@ -296,11 +304,15 @@ func (f *filler) addSingle(i int) {
 	if math.IsNaN(f.plan.unmet[i]) {
 		f.plan.unmet[i] = w.Unmet(counts)
 	}
+	several := w.alike()
 	for f.plan.unmet[i] > 0 {
 		var best choice
 		number, after, least := 0, 0.0, math.Inf(1)
 		f.choices(i, func(c choice, room int) {
-			n := f.alike(c, min(room, w.used(c.variant, f.plan.unmet[i])))
+			n := 1
+			if several {
+				n = f.alike(c, min(room, w.used(c.variant, f.plan.unmet[i])))
+			}
 			cost := f.cost(c, n)
 			if rate := cost / f.plan.unmet[i]; rate >= least || !w.worth(rate) {
 				return // even if it served all
@@ -322,11 +334,11 @@ func (f *filler) addSingle(i int) {
 	}
 }
 
-// used is the number of replicas of variant j, at least one, that a demand uses up.
+// alike says whether replicas of a variant serve as much each, however many there are.
+func (w *Workload) alike() bool { return w.Redundancy == 0 && !w.routed() }
+
+// used is the number of replicas of variant j, at least one, that a demand uses up where they are alike.
 func (w *Workload) used(j int, demand float64) int {
-	if w.routed() || w.Redundancy > 0 {
-		return 1
-	}
 	return int(max(1, min(demand/w.Variants[j].Capacity, float64(unlimited))))
 }
 

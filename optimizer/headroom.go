@@ -67,7 +67,10 @@ func (h *Headroom) Counts(w int) []int { return h.counts[w] }
 // k, at most 2^26.
 func (h *Headroom) Replicas(w, v, k int) int {
 	n := int(unlimited)
-	h.rooms(w, v, k, func(_ Limit, room int) { n = min(n, room) })
+	all, limits := h.rooms(w, v, k)
+	for _, r := range all[:limits] {
+		n = min(n, r.replicas)
+	}
 	return max(0, n)
 }
 
@@ -75,42 +78,58 @@ func (h *Headroom) Replicas(w, v, k int) int {
 // placement k would break: maximums first, then pool, quota and budget.
 func (h *Headroom) Stops(w, v, k int) []Limit {
 	var stops []Limit
-	h.rooms(w, v, k, func(limit Limit, room int) {
-		if room < 1 {
-			stops = append(stops, limit)
+	all, limits := h.rooms(w, v, k)
+	for _, r := range all[:limits] {
+		if r.replicas < 1 {
+			stops = append(stops, r.limit)
 		}
-	})
+	}
 	return stops
 }
 
-// rooms tells how many more replicas each limit has room for.
-func (h *Headroom) rooms(w, v, k int, tell func(limit Limit, room int)) {
+// room is how many more replicas a limit allows.
+type room struct {
+	limit    Limit
+	replicas int
+}
+
+// rooms are those of all limits on a replica, which are the first so many.
+func (h *Headroom) rooms(w, v, k int) (all [6]room, limits int) {
 	workload := &h.problem.Workloads[w]
 	variant := &workload.Variants[v]
-	total, others := 0, 0
-	for j, n := range h.counts[w] {
-		total += n
-		if j != v {
-			others += n
-		}
+	add := func(limit Limit, replicas int) {
+		all[limits] = room{limit, replicas}
+		limits++
 	}
 	if most := workload.MaxReplicas; most.Limited {
-		tell(Limit{Kind: WorkloadMaximum, Index: w}, most.Value-total)
+		add(Limit{Kind: WorkloadMaximum, Index: w}, most.Value-h.others(w, -1))
 	}
 	if most := variant.MaxReplicas; most.Limited {
-		tell(Limit{Kind: VariantMaximum, Index: v}, most.Value-h.counts[w][v])
+		add(Limit{Kind: VariantMaximum, Index: v}, most.Value-h.counts[w][v])
 	}
-	if workload.Mixing == Single && others > 0 {
-		tell(Limit{Kind: SingleMixing, Index: w}, 0)
+	if workload.Mixing == Single && h.others(w, v) > 0 {
+		add(Limit{Kind: SingleMixing, Index: w}, 0)
 	}
-	place := variant.Placements[k]
+	place := &variant.Placements[k]
 	if h.problem.Pools[place.Pool].Limited {
-		tell(h.pools[place.Pool].room(variant, place.Pool))
+		add(h.pools[place.Pool].room(variant, place.Pool))
 	}
 	if q, ok := h.quotaOf[quotaKey{workload.Namespace, place.Pool}]; ok && variant.DevicesPerReplica > 0 {
-		tell(Limit{Kind: QuotaLimits, Index: q}, (h.problem.Quotas[q].Capacity-h.quotas[q])/variant.DevicesPerReplica)
+		add(Limit{Kind: QuotaLimits, Index: q}, (h.problem.Quotas[q].Capacity-h.quotas[q])/variant.DevicesPerReplica)
 	}
-	tell(Limit{Kind: BudgetLimit}, h.affordable(place.PricePerHour))
+	add(Limit{Kind: BudgetLimit}, h.affordable(place.PricePerHour))
+	return all, limits
+}
+
+// others is the number of replicas of all variants of workload w but v.
+func (h *Headroom) others(w, v int) int {
+	n := 0
+	for j, count := range h.counts[w] {
+		if j != v {
+			n += count
+		}
+	}
+	return n
 }
 
 // affordable is the number of replicas that the rest of the budget pays for, within

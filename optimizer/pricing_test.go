@@ -251,17 +251,3 @@ func BenchmarkPricing(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(l.workloads)), "ns/workload")
 }
-
-// asGiven takes the order of a problem as the canonical one.
-func asGiven(p *Problem) *canonical {
-	c := &canonical{Problem: *p, from: p, first: []int{0}, firstVariant: []int{0}}
-	for i := range p.Workloads {
-		c.workloads, c.place = append(c.workloads, i), append(c.place, i)
-		items := 0
-		for j := range p.Workloads[i].Variants {
-			items += len(p.Workloads[i].Variants[j].Placements)
-		}
-		c.first, c.firstVariant = append(c.first, c.first[i]+items), append(c.firstVariant, c.firstVariant[i]+len(p.Workloads[i].Variants))
-	}
-	return c
-}

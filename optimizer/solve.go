@@ -36,7 +36,8 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 	if o.limits == nil {
 		o.limits = defaultLimits()
 	}
-	s := &solver{canonical: canonicalize(p), options: o, bounds: map[int]float64{}, budget: &effort{left: o.Effort, unasked: askEvery, stop: &stopper{ask: o.Stop}}}
+	stop := &stopper{ask: o.Stop}
+	s := &solver{canonical: canonicalize(p, stop), options: o, bounds: map[int]float64{}, budget: &effort{left: o.Effort, unasked: askEvery, stop: stop}}
 	for _, g := range s.canonical.pools {
 		s.packings = append(s.packings, packPool(p, g))
 	}
