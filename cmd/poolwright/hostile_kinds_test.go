@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -363,13 +364,13 @@ func nested(depth int) []byte {
 }
 
 // zeroes are many, in a few bytes.
-func zeroes() []byte {
+var zeroes = sync.OnceValue(func() []byte {
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
 	_, _ = w.Write(make([]byte, 16<<20)) // a buffer takes everything
 	_ = w.Close()
 	return zipped.Bytes()
-}
+})
 
 // bomb sends little that becomes much.
 func (a *attacker) bomb() (int64, error) {
