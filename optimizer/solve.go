@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -52,8 +53,9 @@ type solver struct {
 	options   Options
 	budget    *effort
 
-	// plan is the best plan so far.
-	plan *plan
+	// plan is the best plan so far, and filled says whether it serves more than the last stage found.
+	plan   *plan
+	filled bool
 	// bounds are proven lower bounds of the levels, by priority; 0 is that of missing replicas.
 	bounds map[int]float64
 	// last is the outcome of the last stage, and money that of the stage that bounds the cost best, its
@@ -98,17 +100,18 @@ func (s *solver) stages() {
 // the searches do, or half of the effort where nodes are quick, so that there is an answer to everything
 // soon, and then again from the first level on that was not proven so.
 func (s *solver) settleLevels(settled stage, priorities []int) {
+	s.boundCost(settled, priorities)
 	proven := 0
 	if s.large() {
 		if proven = s.settleEach(settled, priorities, true); proven < len(priorities) {
-			s.minimizeCost(settled, true)
+			s.minimizeCost(settled, priorities, true)
 		}
 	}
 	for _, priority := range priorities[proven:] {
 		delete(settled.settled, priority)
 	}
 	s.settleEach(settled, priorities[proven:], false)
-	s.minimizeCost(settled, false)
+	s.minimizeCost(settled, priorities, false)
 }
 
 // settleEach settles one priority after the other and returns how many are proven within the gap
@@ -129,11 +132,42 @@ func (s *solver) settleEach(settled stage, priorities []int, hasty bool) (proven
 	return proven
 }
 
-func (s *solver) minimizeCost(settled stage, hasty bool) {
-	settled.kind, settled.priority, settled.hasty = moneyStage, 0, hasty
-	if !s.budget.exhausted() {
-		s.run(settled, false)
+// boundCost bounds the cost of all plans that leave no more of any priority than the plan so far, which holds
+// for what the search will settle, too: a search that is ended before it is about cost says so much at least.
+func (s *solver) boundCost(at stage, priorities []int) {
+	at.kind, at.priority, at.bounding = moneyStage, 0, true
+	at.settled = s.left(at.settled, priorities)
+	if s.budget.exhausted() {
+		return
 	}
+	before := s.last
+	if s.run(at, false); !math.IsInf(s.last.bound, 1) {
+		s.money = s.last
+	}
+	s.last = before
+}
+
+// minimizeCost finds the cheapest plan that keeps what is settled. Where more is served in the end than
+// that plan would have to, it looks for the cheapest that serves as much.
+func (s *solver) minimizeCost(at stage, priorities []int, hasty bool) {
+	at.kind, at.priority, at.hasty = moneyStage, 0, hasty
+	for !s.budget.exhausted() {
+		s.filled = false
+		s.run(at, false)
+		if !s.filled || hasty {
+			return
+		}
+		at.settled = s.left(at.settled, priorities)
+	}
+}
+
+// left is what is settled, with what the plan so far leaves of the given priorities.
+func (s *solver) left(settled map[int]float64, priorities []int) map[int]float64 {
+	settled = maps.Clone(settled)
+	for _, priority := range priorities {
+		settled[priority] = s.unmet(s.plan, priority)
+	}
+	return settled
 }
 
 // large says whether there are more workloads than a linear program with a row for each finds plans of
@@ -290,7 +324,9 @@ func (s *solver) keep(l *lagrangian, best *assignment) {
 		return
 	}
 	if slices.ContainsFunc(p.unmet, func(unmet float64) bool { return unmet != 0 }) {
-		p = fill(s.canonical, s.packings, p, func(i, item int) bool { return l.hasRoom(best, i, item) })
+		full := fill(s.canonical, s.packings, p, func(i, item int) bool { return l.hasRoom(best, i, item) })
+		s.filled = !slices.Equal(full.replicas, p.replicas)
+		p = full
 	}
 	s.plan = p
 }

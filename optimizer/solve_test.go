@@ -3,8 +3,11 @@ package optimizer
 import (
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/poolwright/poolwright/internal/short"
 )
 
 // fleet returns a problem with one pool of the given capacity.
@@ -270,5 +273,20 @@ func TestEvaluateChecksTheShape(t *testing.T) {
 	}
 	if e.Objective != 5 || e.Quotas[0] != 5 || len(e.Violations) != 1 {
 		t.Errorf("%+v", e)
+	}
+}
+
+// A search that nothing ends before proves what it is asked for, also where one more replica was added in the
+// end. A level may take half of the effort only, so that its bound may be too low before all is spent.
+func TestFinishedSearchesProve(t *testing.T) {
+	o := Options{RelativeGap: 1e-3, Effort: 200_000}
+	for kind := looseFleet; kind <= nodeFleet; kind++ {
+		for seed := range short.Of(uint64(60)) {
+			s := solve(t, randomFleet(seed+200, kind, 30, 4), o)
+			ended := s.Effort >= o.Effort || slices.ContainsFunc(s.Levels, func(l Level) bool { return l.Gap > o.RelativeGap })
+			if !ended && s.Proof != Optimal {
+				t.Errorf("%v, seed %d: proof %v, gap %v, levels %v", kind, seed, s.Proof, s.Gap, s.Levels)
+			}
+		}
 	}
 }
