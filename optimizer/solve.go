@@ -154,10 +154,11 @@ func (s *solver) minimizeCost(at stage, priorities []int, hasty bool) {
 	for !s.budget.exhausted() {
 		s.filled = false
 		s.run(at, false)
-		if !s.filled || hasty {
+		left := s.left(at.settled, priorities)
+		if !s.filled || hasty || maps.Equal(left, at.settled) {
 			return
 		}
-		at.settled = s.left(at.settled, priorities)
+		at.settled = left
 	}
 }
 
