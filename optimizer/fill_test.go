@@ -132,6 +132,15 @@ func TestStoppedBoundsHold(t *testing.T) {
 	}
 }
 
+// A search that is ended while it still settles a priority has looked for a cheap plan before.
+func TestCostDoesNotWaitForPriorities(t *testing.T) {
+	left := 15_000
+	s := solve(t, randomFleet(7, shortFleet, 40, 4), Options{RelativeGap: 1e-3, Stop: func() bool { left--; return left < 0 }})
+	if !s.Stopped || s.Proof == Optimal || s.Gap > 1e-3 {
+		t.Errorf("stopped %v, proof %v, gap %v, levels %v", s.Stopped, s.Proof, s.Gap, s.Levels)
+	}
+}
+
 // leavesNoMore says whether a solution reaches all levels of another one.
 func leavesNoMore(s, than *Solution) bool {
 	return !slices.ContainsFunc(s.Levels, func(l Level) bool {

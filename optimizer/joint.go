@@ -72,7 +72,7 @@ func newJoint(p *Problem, r *Robustness, o Options) *joint {
 	slices.SortFunc(sorted.Scenarios, func(a, b Scenario) int { return strings.Compare(a.Name, b.Name) })
 	j := &joint{
 		problem: p, options: o, probability: r.Probability,
-		ordering: newOrdering(p.withDemand(r.most(len(p.Workloads))), max(o.RelativeGap, leastGap)),
+		ordering: newOrdering(p.withDemand(r.most(len(p.Workloads))), o.provenGap()),
 	}
 	j.ladder = newLadder(sorted.Scenarios, sorted.probabilities(), len(p.Workloads))
 	if o.Effort == 0 {

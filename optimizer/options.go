@@ -28,6 +28,9 @@ type Options struct {
 // leastGap is the least gap that the arithmetic can prove.
 const leastGap = 3 * tolerance
 
+// provenGap is the gap at which a plan counts as optimal.
+func (o *Options) provenGap() float64 { return max(o.RelativeGap, leastGap) }
+
 // searchGap is the gap at which a search may end, so that the gap asked for holds
 // after the bound has been lowered by the tolerance.
 func (o *Options) searchGap() float64 { return max(0, o.RelativeGap-2*tolerance) }

@@ -38,7 +38,7 @@ func (s *Study) PriceRange(t Tariff) (PriceRange, error) {
 
 // priceEnd looks at changes of the price by sign·x, 0 ≤ x ≤ reach.
 func (s *Study) priceEnd(units func(w, v, k int) float64, sign, reach float64) (Interval, error) {
-	gap := max(s.options.RelativeGap, leastGap)
+	gap := s.options.provenGap()
 	paid := s.paid(s.plan, units)
 	end := Interval{High: math.Inf(1)}
 	now := s.plan.Bound - (1-2*gap)*s.plan.Objective

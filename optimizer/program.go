@@ -113,7 +113,7 @@ type stage struct {
 	// relative to; nil and 0: prices in a fixed ratio, and the objective.
 	worth   map[int]float64
 	weighed float64
-	// hasty: what the root gives will do, or half of the effort where nodes are quick; bounding:
+	// hasty: a part of the effort will do where nodes are quick, or else what the root gives; bounding:
 	// the bound of the root alone.
 	hasty, bounding bool
 }

@@ -96,16 +96,13 @@ func (s *solver) stages() {
 	s.settleLevels(settled, priorities)
 }
 
-// settleLevels settles the levels and then the cost: of large problems first as far as the roots of
-// the searches do, or half of the effort where nodes are quick, so that there is an answer to everything
-// soon, and then again from the first level on that was not proven so.
+// settleLevels settles the levels and then the cost: first in haste, so that there is an answer to
+// everything soon, and then again from the first level on that was not proven so.
 func (s *solver) settleLevels(settled stage, priorities []int) {
 	s.boundCost(settled, priorities)
-	proven := 0
-	if s.large() {
-		if proven = s.settleEach(settled, priorities, true); proven < len(priorities) {
-			s.minimizeCost(settled, priorities, true)
-		}
+	proven := s.settleEach(settled, priorities, true)
+	if proven < len(priorities) {
+		s.minimizeCost(settled, priorities, true)
 	}
 	for _, priority := range priorities[proven:] {
 		delete(settled.settled, priority)
@@ -125,7 +122,7 @@ func (s *solver) settleEach(settled stage, priorities []int, hasty bool) (proven
 		settled.priority = priority
 		unmet := s.settle(settled)
 		settled.settled[priority] = unmet
-		if proven == k && unmet-s.bounds[priority] <= s.options.searchGap()*settled.unit(s.canonical.from) {
+		if proven == k && unmet-s.bounds[priority] <= s.options.provenGap()*settled.unit(s.canonical.from) {
 			proven++
 		}
 	}
@@ -288,12 +285,12 @@ func (s *solver) run(at stage, tentative bool) {
 	before := s.last
 	s.last.program = newProgram(s.canonical, s.packings, at)
 	budget := s.budget.share(at.kind != moneyStage || tentative || at.hasty || at.bounding)
-	if at.worth != nil {
-		budget.limit(weighEffort)
+	if at.worth != nil || at.hasty && !s.large() {
+		budget.limit(hastyEffort)
 	}
 	l := newLagrangian(s.last.program, budget)
 	t := newTree(l, s.options)
-	t.hasty = at.bounding || (at.kind == weighedStage || at.hasty) && !(s.large() && t.quick())
+	t.hasty = at.bounding || at.kind == weighedStage && !(s.large() && t.quick()) || at.hasty && !t.quick()
 	t.bounding = at.bounding
 	t.unit, t.whole = at.unit(s.canonical.from), at.kind == shortfallStage
 	if before.program != nil {
@@ -438,7 +435,7 @@ func (s *solver) solution(p *Problem) *Solution {
 	out.Effort = s.options.Effort - s.budget.left
 	out.Bound = min(proven(s.bound(out.Levels)), out.Objective)
 	out.Gap = gapOf(out.Objective, out.Bound)
-	out.Proof = out.proof(max(s.options.RelativeGap, leastGap))
+	out.Proof = out.proof(s.options.provenGap())
 	s.addPrices(out)
 	return out
 }

@@ -78,11 +78,11 @@ func (s *solver) priceUnmet(at stage, priorities []int) stage {
 }
 
 // sparedGap is the share of the gap of a priority that is left to those after it, of the one asked for
-// but at least leastSpared. leastWorth is the least price of unmet demand, and weighEffort limits the search
-// for a plan at these prices.
+// but at least leastSpared. leastWorth is the least price of unmet demand, and hastyEffort limits the search
+// for a plan at these prices, and for one of a level in haste.
 const (
 	sparedGap   = 0.5
 	leastSpared = 1e-4
 	leastWorth  = 1e-6
-	weighEffort = 200_000
+	hastyEffort = 200_000
 )
