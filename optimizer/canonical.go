@@ -205,11 +205,7 @@ func (w *Workload) sortShapes() {
 	if len(w.Shapes) == 0 {
 		return
 	}
-	variants := make([]int, len(w.Variants))
-	for j := range variants {
-		variants[j] = j
-	}
-	order := w.shapeOrder(variants)
+	order := w.shapeOrder(identity(len(w.Variants)))
 	shapes := make([]Shape, len(order))
 	for k, s := range order {
 		shapes[k] = w.Shapes[s]

@@ -63,10 +63,11 @@ type solver struct {
 	last, money outcome
 }
 
-// outcome is the result of a stage and its program.
+// outcome is the result of a stage and its program, and what was settled for it.
 type outcome struct {
 	result
 	program *program
+	settled map[int]float64
 }
 
 // stages first tries to serve everything, which is the usual case. Only if that
@@ -129,8 +130,8 @@ func (s *solver) settleEach(settled stage, priorities []int, hasty bool) (proven
 	return proven
 }
 
-// boundCost bounds the cost of all plans that leave no more of any priority than the plan so far, which holds
-// for what the search will settle, too: a search that is ended before it is about cost says so much at least.
+// boundCost bounds the cost of all plans that leave no more of any priority than the plan so far: a search that
+// is ended before it is about cost says so much at least, as long as no priority loses to a higher one.
 func (s *solver) boundCost(at stage, priorities []int) {
 	at.kind, at.priority, at.bounding = moneyStage, 0, true
 	at.settled = s.left(at.settled, priorities)
@@ -283,7 +284,7 @@ func gapOf(objective, bound float64) float64 {
 // A tentative run gives up where a first plan isn't found at the root.
 func (s *solver) run(at stage, tentative bool) {
 	before := s.last
-	s.last.program = newProgram(s.canonical, s.packings, at)
+	s.last.program, s.last.settled = newProgram(s.canonical, s.packings, at), maps.Clone(at.settled)
 	budget := s.budget.share(at.kind != moneyStage || tentative || at.hasty || at.bounding)
 	if at.worth != nil || at.hasty && !s.large() {
 		budget.limit(hastyEffort)
@@ -307,12 +308,26 @@ func (s *solver) run(at stage, tentative bool) {
 		s.last.prices = t.shadowPrices()
 	}
 	s.budget.settle(budget)
-	if at.kind == moneyStage && !at.bounding && (s.money.program == nil || s.last.bound >= s.money.bound) {
-		s.money = s.last
-	}
 	if s.last.best != nil && !at.bounding {
 		s.keep(l, s.last.best)
 	}
+	if at.kind == moneyStage && !at.bounding && s.last.bound >= s.costBound() {
+		s.money = s.last
+	}
+}
+
+// costBound is that of the stage that bounds the cost best, 0 where the plan so far leaves more of some
+// priority than was settled for it: a higher one may have gained at the expense of that since.
+func (s *solver) costBound() float64 {
+	if s.money.program == nil || s.plan == nil {
+		return 0
+	}
+	for _, priority := range s.priorities() {
+		if !(s.unmet(s.plan, priority) <= s.money.settled[priority]*(1+tolerance)) {
+			return 0
+		}
+	}
+	return s.money.bound
 }
 
 // keep takes the plan of a stage, unless it is the one that the stage began with.
@@ -443,8 +458,9 @@ func (s *solver) solution(p *Problem) *Solution {
 // bound is a lower bound on the cost of any plan that keeps to the levels. Where the search ended before
 // it had one, what demand costs that must be served is one.
 func (s *solver) bound(levels []Level) float64 {
+	known := s.costBound()
 	if !s.budget.exhausted() {
-		return s.money.bound
+		return known
 	}
 	var least runningSum
 	for i := range s.canonical.workloads {
@@ -457,7 +473,7 @@ func (s *solver) bound(levels []Level) float64 {
 		}
 		least.add(w.leastCost())
 	}
-	return max(s.money.bound, least.total())
+	return max(known, least.total())
 }
 
 // proof compares the gaps with the one asked for.
