@@ -290,3 +290,16 @@ func TestFinishedSearchesProve(t *testing.T) {
 		}
 	}
 }
+
+// A bound of the cost counts for plans that reach the levels that it was worked out for, and no others.
+func TestCostBoundIsThatOfItsLevels(t *testing.T) {
+	p := fleet(1, Workload{Priority: 1, Demand: 9}, Workload{Priority: 2, Demand: 9})
+	s := &solver{canonical: canonicalize(p, nil), money: outcome{result: result{bound: 7}, program: &program{}, settled: map[int]float64{1: 5, 2: 1}}}
+	for _, c := range []struct{ first, second, want float64 }{{5, 1, 7}, {4, 0, 7}, {4, 2, 0}, {6, 1, 0}, {4, math.NaN(), 0}} {
+		s.plan = &plan{unmet: make([]float64, 2)}
+		s.plan.unmet[s.canonical.place[0]], s.plan.unmet[s.canonical.place[1]] = c.first, c.second
+		if got := s.costBound(); got != c.want {
+			t.Errorf("%v and %v left: bound %v, want %v", c.first, c.second, got, c.want)
+		}
+	}
+}
