@@ -45,8 +45,9 @@ func (t *tree) newCore() *core {
 	return &core{t: t, base: t.bundle.value.bound, prices: t.bundle.prices}
 }
 
-// closeByCore solves the core of the node and says whether it did.
-func (t *tree) closeByCore() bool {
+// solveCore solves the core of the node and says whether it did: nothing better than the target is
+// left in the node then.
+func (t *tree) solveCore() bool {
 	c := t.newCore()
 	if !c.collect() {
 		t.coreReach = min(t.coreReach, 0.8*(t.target()-c.base))
@@ -57,7 +58,6 @@ func (t *tree) closeByCore() bool {
 		t.coreLimit = c.columns / 2
 		return false
 	}
-	t.floor = min(t.floor, t.target())
 	return true
 }
 

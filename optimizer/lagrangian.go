@@ -86,7 +86,10 @@ func (e *effort) limit(most int) {
 }
 
 // settle takes what a stage has spent of its share.
-func (e *effort) settle(part *effort) { e.left -= part.given - part.left }
+func (e *effort) settle(part *effort) { e.left -= part.spent() }
+
+// spent is what a stage has spent of its share so far.
+func (e *effort) spent() int { return e.given - e.left }
 
 func (e *effort) exhausted() bool { return e.left <= 0 || e.stop.stopped() && e.grace == 0 }
 

@@ -5,8 +5,9 @@ import "github.com/poolwright/poolwright/optimizer/lp"
 // Options say how far a solve goes. The zero value asks for a proven optimum.
 type Options struct {
 	// RelativeGap ≥ 0 is the gap at which a plan counts as optimal: the search
-	// ends when (objective − bound) ≤ RelativeGap·objective. Below 3e-9 the
-	// arithmetic decides, so 0 means 3e-9.
+	// ends when (objective − bound) ≤ RelativeGap·objective, of some 40 workloads
+	// or fewer after as much effort again. Below 3e-9 the arithmetic decides, so 0
+	// means 3e-9.
 	RelativeGap float64
 	// Effort limits the work of the whole solve, in pricing problems of one
 	// workload (about a microsecond each); 0 means 10 million. Equal efforts give
@@ -46,10 +47,12 @@ type limits struct {
 	// rows is the number of rows of a linear program with one for each workload and limit, up
 	// to which it bounds the nodes, and rootRows that up to which it is all that looks for plans.
 	rows, rootRows int
+	// exactRows is that up to which the search goes on from a plan that is good enough to the best.
+	exactRows int
 }
 
 func defaultLimits() *limits {
-	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 4000, rootRows: 250}
+	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 4000, rootRows: 250, exactRows: 50}
 }
 
 // defaultEffort is some ten seconds.

@@ -292,7 +292,7 @@ func (s *solver) run(at stage, tentative bool) {
 	l := newLagrangian(s.last.program, budget)
 	t := newTree(l, s.options)
 	t.hasty = at.bounding || at.kind == weighedStage && !(s.large() && t.quick()) || at.hasty && !t.quick()
-	t.bounding = at.bounding
+	t.bounding, t.onward = at.bounding, at.kind == moneyStage && !at.hasty
 	t.unit, t.whole = at.unit(s.canonical.from), at.kind == shortfallStage
 	if before.program != nil {
 		t.start = s.last.program.carryOver(before)
@@ -412,6 +412,7 @@ func (t *tree) solve(tentative bool) result {
 	t.floor = math.Inf(1)
 	if t.root() && !t.hasty && (t.best != nil || !tentative) {
 		t.run()
+		t.runOn()
 		t.improveBest()
 	}
 	prices := t.rootPrices

@@ -291,6 +291,41 @@ func TestFinishedSearchesProve(t *testing.T) {
 	}
 }
 
+// The search for the cheapest plan of a small fleet goes on from one that is good enough, for as much effort again:
+// most plans are the cheapest then, and none is dearer or proven less.
+func TestSmallFleetsEndAtTheOptimum(t *testing.T) {
+	o := Options{RelativeGap: 1e-3}
+	enough := o
+	enough.limits = defaultLimits()
+	enough.limits.exactRows = 0
+	fleets, least, leastEnough := 0, 0, 0
+	for kind := looseFleet; kind <= nodeFleet; kind++ {
+		for seed := range short.Of(uint64(20)) {
+			p := randomFleet(seed+300, kind, 20, 4)
+			s, e, exact := solve(t, p, o), solve(t, p, enough), solve(t, p, Options{})
+			if len(exact.Levels) > 0 {
+				continue // Plans may serve differently within the gaps of their levels.
+			}
+			if s.Objective > e.Objective*(1+tolerance) || s.Bound > exact.Objective || s.Gap > o.RelativeGap {
+				t.Errorf("%v, seed %d: %v, bound %v; good enough is %v, the optimum %v", kind, seed, s.Objective, s.Bound, e.Objective, exact.Objective)
+			}
+			if s.Effort > 2*onwardEffort*e.Effort {
+				t.Errorf("%v, seed %d: effort %d, good enough %d", kind, seed, s.Effort, e.Effort)
+			}
+			fleets++
+			if s.Gap <= leastGap {
+				least++
+			}
+			if e.Gap <= leastGap {
+				leastEnough++
+			}
+		}
+	}
+	if share, before := float64(least)/float64(fleets), float64(leastEnough)/float64(fleets); share < 0.8 || share < before+0.2 {
+		t.Errorf("%v of the plans are proven to be the cheapest, %v without", share, before)
+	}
+}
+
 // A bound of the cost counts for plans that reach the levels that it was worked out for, and no others.
 func TestCostBoundIsThatOfItsLevels(t *testing.T) {
 	p := fleet(1, Workload{Priority: 1, Demand: 9}, Workload{Priority: 2, Demand: 9})

@@ -19,6 +19,7 @@ type tree struct {
 	whole    bool    // costs are whole numbers
 	hasty    bool    // the plans found at the root will do
 	bounding bool    // the bound of the root will do
+	onward   bool    // a small program's search goes on from a plan that is good enough
 	engine   lp.Engine
 	limits   *limits
 	// master bounds the nodes where there are few rows; nil elsewhere.
@@ -26,10 +27,12 @@ type tree struct {
 
 	best *assignment
 	// floor is the least bound of the nodes given up because nothing better than
-	// the target can be in them.
-	floor float64
-	scale float64
-	open  nodeHeap
+	// the target can be in them, and closed are these nodes where the search may come
+	// back to them.
+	floor  float64
+	closed []*treeNode
+	scale  float64
+	open   nodeHeap
 	// near are the columns by workload that a search for plans uses.
 	near [][]int32
 	// coreLimit is the number of columns up to which the next core is tried, and
@@ -208,6 +211,9 @@ const smallCore = 100
 func (t *tree) quick() bool { return t.rows() <= t.limits.rows }
 func (t *tree) small() bool { return t.rows() <= t.limits.rootRows }
 
+// exact says whether the search goes on from a plan that is good enough.
+func (t *tree) exact() bool { return t.onward && t.gap > 0 && t.rows() <= t.limits.exactRows }
+
 func (t *tree) rows() int { return len(t.l.workloads) + len(t.l.rows) }
 
 // findPlans looks for plans at the root until one is good enough. Where nodes are quick, more than a
@@ -381,8 +387,11 @@ func (t *tree) push(changes []boundChange) {
 //
 // It takes the node of the least bound. Every so often it plunges from there, child
 // after child, because plans are found where little is left open.
-func (t *tree) run() {
-	for popped := 0; len(t.open) > 0 && !t.l.budget.exhausted(); popped++ {
+func (t *tree) run() { t.runUntil(math.MaxInt) }
+
+// runUntil ends as soon as the effort spent reaches a limit, too.
+func (t *tree) runUntil(limit int) {
+	for popped := 0; len(t.open) > 0 && !t.l.budget.exhausted() && t.l.budget.spent() < limit; popped++ {
 		if t.open[0].bound >= t.target() {
 			return
 		}
@@ -405,6 +414,31 @@ func (t *tree) run() {
 			n = t.openAll(children, depth > 0)
 			depth--
 		}
+	}
+}
+
+// onwardEffort is by how much more effort than a plan that is good enough took the best one is looked for.
+const onwardEffort = 2
+
+// runOn looks for the best plan of a small program in what is given up where one that is good enough
+// is found.
+func (t *tree) runOn() {
+	if !t.exact() || t.best == nil || len(t.open)+len(t.closed) == 0 || t.l.budget.exhausted() {
+		return
+	}
+	t.gap, t.floor = 0, math.Inf(1)
+	for _, n := range t.closed {
+		heap.Push(&t.open, n)
+	}
+	t.closed = nil
+	t.runUntil(onwardEffort * t.l.budget.spent())
+}
+
+// close gives a node up that has nothing better than the target in it.
+func (t *tree) close(n *treeNode) {
+	t.floor = min(t.floor, n.bound)
+	if t.exact() {
+		t.closed = append(t.closed, n)
 	}
 }
 
@@ -446,7 +480,7 @@ func (t *tree) openAll(children [2]*treeNode, follow bool) *treeNode {
 		switch {
 		case c == nil:
 		case c.bound >= t.target():
-			t.floor = min(t.floor, c.bound)
+			t.close(c)
 		default:
 			c.serial = t.made
 			t.made++
@@ -493,7 +527,7 @@ func (t *tree) visit(n *treeNode, depth int) (children [2]*treeNode, finished bo
 	}
 	n.bound = max(n.bound, t.bundle.value.bound)
 	if n.bound >= t.target() {
-		t.floor = min(t.floor, n.bound)
+		t.close(n)
 		return children, true
 	}
 	switch {
@@ -502,7 +536,9 @@ func (t *tree) visit(n *treeNode, depth int) (children [2]*treeNode, finished bo
 	case n.serial > 0 && n.serial%8 == 0 || depth > 0 && depth%8 == 0 || t.best == nil:
 		t.round()
 	}
-	if (t.master == nil || depth <= 0) && t.closeByCore() {
+	if (t.master == nil || depth <= 0) && t.solveCore() {
+		n.bound = max(n.bound, t.target())
+		t.close(n)
 		return children, true
 	}
 	return t.branch(n), true
