@@ -36,7 +36,7 @@ func TestNoServableDemandRemains(t *testing.T) {
 		"effort":  func() Options { return Options{RelativeGap: 1e-3, Effort: 200} },
 		"stopped": func() Options { return Options{Stop: func() bool { return true }} },
 		"later": func() Options {
-			left := 50
+			left := 1000
 			return Options{Stop: func() bool { left--; return left < 0 }}
 		},
 	} {
@@ -110,25 +110,56 @@ func TestStoppedAtOnce(t *testing.T) {
 // The bound of a search that is stopped anywhere holds for the best plan, and for all that leave no more
 // of any priority than its own.
 func TestStoppedBoundsHold(t *testing.T) {
-	for _, kind := range []fleetKind{tightFleet, shortFleet, penalizedFleet, budgetFleet} {
-		p := randomFleet(7, kind, 40, 4)
-		o := Options{RelativeGap: 1e-3, Effort: 200_000}
-		found := []*Solution{solve(t, p, o)}
-		for k := range short.Of(50) {
-			left := k * k / 2
-			o.Stop = func() bool { left--; return left < 0 }
-			found = append(found, solve(t, p, o))
-		}
-		for _, s := range found {
-			for _, other := range found {
-				if leavesNoMore(other, s) && s.Bound > other.Objective*(1+1e-9) {
-					t.Fatalf("%v: bound %v, a plan costs %v", kind, s.Bound, other.Objective)
+	large := defaultLimits()
+	large.rootRows = 20
+	for _, limits := range []*limits{defaultLimits(), large} {
+		for _, kind := range []fleetKind{tightFleet, shortFleet, penalizedFleet, budgetFleet} {
+			p := randomFleet(7, kind, 40, 4)
+			o := Options{RelativeGap: 1e-3, Effort: 200_000, limits: limits}
+			found := []*Solution{solve(t, p, o)}
+			for k := range short.Of(50) {
+				left := k * k / 2
+				o.Stop = func() bool { left--; return left < 0 }
+				found = append(found, solve(t, p, o))
+			}
+			for _, s := range found {
+				for _, other := range found {
+					checkBounds(t, s, other)
 				}
 			}
+			if last := found[len(found)-1]; last.Bound == 0 && !testing.Short() {
+				t.Errorf("%v: no bound", kind)
+			}
 		}
-		if last := found[len(found)-1]; last.Bound == 0 && !testing.Short() {
-			t.Errorf("%v: no bound", kind)
+	}
+}
+
+// checkBounds compares what bounds a solution with another one, as far as that reaches its levels.
+func checkBounds(t *testing.T, s, other *Solution) {
+	t.Helper()
+	for _, l := range s.Levels {
+		left := 0.0
+		if k := slices.IndexFunc(other.Levels, func(o Level) bool { return o.Priority == l.Priority }); k >= 0 {
+			left = other.Levels[k].Unmet
 		}
+		if left < l.Bound*(1-1e-9) {
+			t.Fatalf("level %d: bound %v, a plan leaves %v", l.Priority, l.Bound, left)
+		}
+		if left > l.Unmet {
+			return
+		}
+	}
+	if leavesNoMore(other, s) && s.Bound > other.Objective*(1+1e-9) {
+		t.Fatalf("bound %v, a plan costs %v", s.Bound, other.Objective)
+	}
+}
+
+// A search that ends while it looks for a plan for all priorities at once has bounds of each of them and of the cost.
+func TestWeighedPlansAreBounded(t *testing.T) {
+	left := 1000
+	s := solve(t, randomFleet(7, shortFleet, 300, 4), Options{RelativeGap: 1e-3, Stop: func() bool { left--; return left < 0 }})
+	if !s.Stopped || s.Proof == Optimal || s.Gap > 0.02 || slices.ContainsFunc(s.Levels, func(l Level) bool { return l.Gap > 0.01 }) {
+		t.Errorf("stopped %v, proof %v, gap %v, levels %v", s.Stopped, s.Proof, s.Gap, s.Levels)
 	}
 }
 

@@ -273,7 +273,7 @@ func (b *programBuilder) addSettledRows() {
 	}
 }
 
-func sortedKeys(m map[int]float64) []int {
+func sortedKeys[V any](m map[int]V) []int {
 	keys := make([]int, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)

@@ -63,11 +63,40 @@ type solver struct {
 	last, money outcome
 }
 
-// outcome is the result of a stage and its program, and what was settled for it.
+// outcome is the result of a stage and its program, what was settled for it, and whether its bound is
+// that of the root, at the prices.
 type outcome struct {
 	result
 	program *program
 	settled map[int]float64
+	root    bool
+}
+
+// boundFor is the bound for plans that leave so much of each priority. Where that is more than what was
+// settled, a bound of the root holds less the price of what is more (Lagrangian duality), and of others nothing is known.
+func (o *outcome) boundFor(unmet func(priority int) float64) float64 {
+	bound := o.bound
+	for _, priority := range sortedKeys(o.settled) {
+		more := unmet(priority) - o.settled[priority]*(1+tolerance)
+		if more <= 0 {
+			continue
+		}
+		price, priced := o.priceOf(priority)
+		if bound -= price * more; !o.root || !priced || !(bound > 0) {
+			return 0
+		}
+	}
+	return bound
+}
+
+// priceOf is the price of unmet demand of a settled priority; there is none where it had to be served entirely.
+func (o *outcome) priceOf(priority int) (price float64, priced bool) {
+	for r, row := range o.program.rows {
+		if row.kind == unmetRow && row.index == priority {
+			return o.prices[r], true
+		}
+	}
+	return 0, false
 }
 
 // stages first tries to serve everything, which is the usual case. Only if that
@@ -121,9 +150,12 @@ func (s *solver) settleEach(settled stage, priorities []int, hasty bool) (proven
 			return proven
 		}
 		settled.priority = priority
-		unmet := s.settle(settled)
-		settled.settled[priority] = unmet
-		if proven == k && unmet-s.bounds[priority] <= s.options.provenGap()*settled.unit(s.canonical.from) {
+		gap := s.options.provenGap() * settled.unit(s.canonical.from)
+		if s.unmetOfPlan(priority)-s.bounds[priority] > gap {
+			s.settle(settled)
+		}
+		settled.settled[priority] = s.unmetOfPlan(priority)
+		if proven == k && settled.settled[priority]-s.bounds[priority] <= gap {
 			proven++
 		}
 	}
@@ -164,7 +196,7 @@ func (s *solver) minimizeCost(at stage, priorities []int, hasty bool) {
 func (s *solver) left(settled map[int]float64, priorities []int) map[int]float64 {
 	settled = maps.Clone(settled)
 	for _, priority := range priorities {
-		settled[priority] = s.unmet(s.plan, priority)
+		settled[priority] = s.unmetOfPlan(priority)
 	}
 	return settled
 }
@@ -183,6 +215,8 @@ func (s *solver) unmet(p *plan, priority int) float64 {
 	}
 	return total.total()
 }
+
+func (s *solver) unmetOfPlan(priority int) float64 { return s.unmet(s.plan, priority) }
 
 // shortfall is the number of replicas that the plan so far lacks of declared minimums.
 func (s *solver) shortfall() int {
@@ -233,11 +267,9 @@ func (s *solver) settleShortfall(next *stage) {
 
 // settle minimises the unmet demand of one priority, starting from the plan so far. The later levels
 // must keep what the plan then leaves, to the last unit that is known to be servable.
-func (s *solver) settle(at stage) (unmet float64) {
+func (s *solver) settle(at stage) {
 	s.run(at, false)
-	unmet = s.unmet(s.plan, at.priority)
-	s.bounds[at.priority] = min(max(s.bounds[at.priority], proven(s.last.bound)), unmet)
-	return unmet
+	s.bounds[at.priority] = min(max(s.bounds[at.priority], proven(s.last.bound)), s.unmetOfPlan(at.priority))
 }
 
 // levels are those that the final plan does not reach entirely.
@@ -284,7 +316,7 @@ func gapOf(objective, bound float64) float64 {
 // A tentative run gives up where a first plan isn't found at the root.
 func (s *solver) run(at stage, tentative bool) {
 	before := s.last
-	s.last.program, s.last.settled = newProgram(s.canonical, s.packings, at), maps.Clone(at.settled)
+	s.last.program, s.last.settled, s.last.root = newProgram(s.canonical, s.packings, at), maps.Clone(at.settled), at.bounding
 	budget := s.budget.share(at.kind != moneyStage || tentative || at.hasty || at.bounding)
 	if at.worth != nil || at.hasty && !s.large() {
 		budget.limit(hastyEffort)
@@ -316,18 +348,13 @@ func (s *solver) run(at stage, tentative bool) {
 	}
 }
 
-// costBound is that of the stage that bounds the cost best, 0 where the plan so far leaves more of some
-// priority than was settled for it: a higher one may have gained at the expense of that since.
+// costBound is that of the stage that bounds the cost best, for what the plan so far leaves: a higher
+// priority may have gained at the expense of a later one since.
 func (s *solver) costBound() float64 {
 	if s.money.program == nil || s.plan == nil {
 		return 0
 	}
-	for _, priority := range s.priorities() {
-		if !(s.unmet(s.plan, priority) <= s.money.settled[priority]*(1+tolerance)) {
-			return 0
-		}
-	}
-	return s.money.bound
+	return s.money.boundFor(s.unmetOfPlan)
 }
 
 // keep takes the plan of a stage, unless it is the one that the stage began with.

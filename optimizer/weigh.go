@@ -17,27 +17,39 @@ func (s *solver) weigh(at stage, priorities []int) {
 		}
 		at.settled[priority] = 0
 	}
+	roots := map[int]outcome{}
 	if s.large() {
-		at = s.priceUnmet(at, priorities)
+		at = s.priceUnmet(at, priorities, roots)
 	}
 	at.kind = weighedStage
 	s.run(at, false)
+	s.plan = s.better(before, s.plan, priorities)
+	for _, priority := range sortedKeys(roots) {
+		root := roots[priority]
+		s.bounds[priority] = proven(root.boundFor(s.unmetOfPlan))
+	}
+}
+
+// better is the plan that leaves less of the first priority in which the two differ, or else the second.
+func (s *solver) better(a, b *plan, priorities []int) *plan {
 	for _, priority := range priorities {
-		if was, is := s.unmet(before, priority), s.unmet(s.plan, priority); was != is {
-			if was < is {
-				s.plan = before
+		if of, is := s.unmet(a, priority), s.unmet(b, priority); of != is {
+			if of < is {
+				return a
 			}
-			return
+			return b
 		}
 	}
+	return b
 }
 
 // priceUnmet is the stage at with prices of unmet demand at which a plan of least cost is about as good as
 // can be for each priority: the multipliers of limits on the unmet demand of each that are
 // somewhat above its bound, given the limits of those before. A plan that is the very best for one
 // priority would leave next to nothing to choose from for those after it. Where the plan so far is
-// within the limits, it is they.
-func (s *solver) priceUnmet(at stage, priorities []int) stage {
+// within the limits, it is they. What bounds the priorities on the way goes to roots, and what bounds the cost to s.money:
+// there is a bound of everything from then on.
+func (s *solver) priceUnmet(at stage, priorities []int, roots map[int]outcome) stage {
 	limited := at
 	limited.settled, limited.bounding = maps.Clone(at.settled), true
 	units, known := map[int]float64{}, true
@@ -50,9 +62,7 @@ func (s *solver) priceUnmet(at stage, priorities []int) stage {
 		if math.IsInf(s.last.bound, 1) {
 			return at
 		}
-		if len(units) == 0 {
-			s.bounds[priority] = proven(s.last.bound)
-		}
+		roots[priority] = s.last
 		units[priority] = limited.unit(s.canonical.from)
 		limit := s.last.bound + sparedGap*max(s.options.searchGap(), leastSpared)*units[priority]
 		if unmet := s.unmet(s.plan, priority); known && unmet <= limit {
@@ -67,6 +77,7 @@ func (s *solver) priceUnmet(at stage, priorities []int) stage {
 	if math.IsInf(s.last.bound, 1) {
 		return at
 	}
+	s.money = s.last
 	at.worth, at.weighed = map[int]float64{}, sparedGap*s.last.bound
 	for r, row := range s.last.program.rows {
 		if row.kind == unmetRow {
