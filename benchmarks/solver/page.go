@@ -61,7 +61,7 @@ func (t target) row() []string {
 	if !t.met() {
 		met = "**missed**"
 	}
-	return []string{t.name, fmt.Sprintf("%s %.4g%s", sign, t.bound, t.unit), fmt.Sprintf("%.4g%s", t.measured, t.unit), met}
+	return []string{t.name, fmt.Sprintf("%s %.4g%s", sign, t.bound, t.unit), report.Measured(t.measured, t.unit), met}
 }
 
 func targetTable(title string, targets []target) table.Table {

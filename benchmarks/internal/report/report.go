@@ -4,6 +4,7 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -93,12 +94,20 @@ type Target struct {
 // AtLeast and AtMost are targets for numbers, with a unit that may be empty. What could not be
 // measured, NaN, is missed.
 func AtLeast(name string, measured, bound float64, unit string) Target {
-	return Target{name, fmt.Sprintf("≥ %.4g%s", bound, unit), fmt.Sprintf("%.4g%s", measured, unit), measured >= bound}
+	return Target{name, fmt.Sprintf("≥ %.4g%s", bound, unit), Measured(measured, unit), measured >= bound}
 }
 
 // AtMost is the opposite of [AtLeast].
 func AtMost(name string, measured, bound float64, unit string) Target {
-	return Target{name, fmt.Sprintf("≤ %.4g%s", bound, unit), fmt.Sprintf("%.4g%s", measured, unit), measured <= bound}
+	return Target{name, fmt.Sprintf("≤ %.4g%s", bound, unit), Measured(measured, unit), measured <= bound}
+}
+
+// Measured is a number with its unit, or says that it could not be measured, NaN.
+func Measured(x float64, unit string) string {
+	if math.IsNaN(x) {
+		return "not measured"
+	}
+	return fmt.Sprintf("%.4g%s", x, unit)
 }
 
 // Ratio is a figure that does not depend on how fast a machine is; more is better.

@@ -35,6 +35,7 @@ func TestTargets(t *testing.T) {
 	assert.True(t, report.AtLeast("x", 2, 2, "").Met)
 	assert.True(t, report.AtMost("x", 2, 2, "").Met)
 	assert.False(t, report.AtLeast("x", math.NaN(), 2, "").Met)
+	assert.Equal(t, "not measured", report.AtLeast("x", math.NaN(), 2, " ms").Measured)
 	assert.False(t, report.AtMost("x", math.NaN(), 2, "").Met)
 }
 
