@@ -6,6 +6,9 @@ import (
 	"flag"
 	"testing"
 	"time"
+
+	"github.com/prometheus/procfs"
+	"github.com/stretchr/testify/require"
 )
 
 var long = flag.Bool("long", false, "cycles of 15 s, as in a real cluster, in place of 2 s")
@@ -50,4 +53,23 @@ func pass(t *testing.T, d time.Duration) {
 	case <-t.Context().Done():
 		t.Fatal(t.Context().Err())
 	}
+}
+
+// passAwake lets so much time pass, and as much again as the host of a virtual machine took of any
+// processor meanwhile: what ran on it waited.
+func passAwake(t *testing.T, d time.Duration) {
+	t.Helper()
+	before := stolen(t)
+	pass(t, d)
+	pass(t, stolen(t)-before)
+}
+
+// stolen is what the host took of the processors since the machine started.
+func stolen(t *testing.T) time.Duration {
+	t.Helper()
+	fs, err := procfs.NewDefaultFS()
+	require.NoError(t, err)
+	stat, err := fs.Stat()
+	require.NoError(t, err)
+	return time.Duration(stat.CPUTotal.Steal * float64(time.Second))
 }

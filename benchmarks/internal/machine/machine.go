@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // Describe names the processor, their number, the system and the Go version.
@@ -79,14 +81,13 @@ func ProcessorTime() time.Duration {
 // StolenTime is what processes of this machine were ready to use of its processors, and the
 // host gave to others, since the machine started: steal of Linux, 0 elsewhere.
 func StolenTime() time.Duration {
-	const tick = 10 * time.Millisecond // USER_HZ is 100 on all that Go runs on
-	text, err := os.ReadFile("/proc/stat")
+	fs, err := procfs.NewDefaultFS()
 	if err != nil {
 		return 0
 	}
-	var user, nice, system, idle, iowait, irq, softirq, steal int64
-	if n, _ := fmt.Sscanf(string(text), "cpu %d %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &iowait, &irq, &softirq, &steal); n != 8 {
+	stat, err := fs.Stat()
+	if err != nil {
 		return 0
 	}
-	return time.Duration(steal) * tick
+	return time.Duration(stat.CPUTotal.Steal * float64(time.Second))
 }
