@@ -158,7 +158,7 @@ func checkBounds(t *testing.T, s, other *Solution) {
 func TestWeighedPlansAreBounded(t *testing.T) {
 	left := 1000
 	s := solve(t, randomFleet(7, shortFleet, 300, 4), Options{RelativeGap: 1e-3, Stop: func() bool { left--; return left < 0 }})
-	if !s.Stopped || s.Proof == Optimal || s.Gap > 0.02 || slices.ContainsFunc(s.Levels, func(l Level) bool { return l.Gap > 0.01 }) {
+	if !s.Stopped || s.Proof == Optimal || s.Gap > 0.05 || slices.ContainsFunc(s.Levels, func(l Level) bool { return l.Gap > 0.05 }) {
 		t.Errorf("stopped %v, proof %v, gap %v, levels %v", s.Stopped, s.Proof, s.Gap, s.Levels)
 	}
 }

@@ -150,12 +150,9 @@ func (s *solver) settleEach(settled stage, priorities []int, hasty bool) (proven
 			return proven
 		}
 		settled.priority = priority
-		gap := s.options.provenGap() * settled.unit(s.canonical.from)
-		if s.unmetOfPlan(priority)-s.bounds[priority] > gap {
-			s.settle(settled)
-		}
+		s.settle(settled)
 		settled.settled[priority] = s.unmetOfPlan(priority)
-		if proven == k && settled.settled[priority]-s.bounds[priority] <= gap {
+		if proven == k && settled.settled[priority]-s.bounds[priority] <= s.options.provenGap()*settled.unit(s.canonical.from) {
 			proven++
 		}
 	}

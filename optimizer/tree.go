@@ -178,7 +178,7 @@ func (t *tree) root() bool {
 		t.l.seed()
 		t.chooseStart()
 	}
-	g := goal{target: t.target(), hopeless: math.Inf(1), passes: rootPasses, precision: 1e-4}
+	g := goal{target: t.target(), hopeless: math.Inf(1), passes: rootPasses, precision: 1e-3}
 	if t.bundle.value.bound < g.target {
 		g.hopeless = t.l.hopeless()
 	}
