@@ -62,25 +62,22 @@ func (o *Observation) variant(name string) *calibration.Observation {
 // calibrateVariant returns the profile to plan with, nil for the declared one.
 func (c *cycle) calibrateVariant(i, j int, o *calibration.Observation) *queueing.Profile {
 	w := &c.fleet.Workloads[i]
-	v, m := &w.Variants[j], c.next[i].variant(j, w.Variants[j].Name)
-	if m != nil && m.Declared != v.Replica.Profile {
-		m = nil // of another profile
+	v := &w.Variants[j]
+	next := VariantMemory{Name: v.Name}
+	if last := c.next[i].variant(j, v.Name); last != nil {
+		next = *last
+	}
+	if next.Declared != v.Replica.Profile {
+		next.Declared, next.Filter, next.Profile = v.Replica.Profile, nil, nil
 	}
 	if o == nil {
-		if m == nil {
-			return nil
-		}
-		return m.Profile
+		return next.Profile
 	}
-	filter, ok := resume(*v.Replica, m)
+	filter, ok := resume(*v.Replica, next.Filter)
 	if !ok {
 		return nil
 	}
 	filter, report := filter.Observe(*o)
-	next := VariantMemory{Name: v.Name, Declared: v.Replica.Profile}
-	if m != nil {
-		next = *m
-	}
 	state := filter.State()
 	next.Filter = &state
 	c.reportProfile(i, j, &next, &report)
@@ -90,9 +87,9 @@ func (c *cycle) calibrateVariant(i, j int, o *calibration.Observation) *queueing
 
 // resume returns the filter where it was, or a new one where nothing is remembered of
 // this replica.
-func resume(replica queueing.Replica, m *VariantMemory) (calibration.Filter, bool) {
-	if m != nil && m.Filter != nil {
-		if f, err := calibration.ResumeFilter(replica, calibration.FilterConfig{}, *m.Filter); err == nil {
+func resume(replica queueing.Replica, state *calibration.FilterState) (calibration.Filter, bool) {
+	if state != nil {
+		if f, err := calibration.ResumeFilter(replica, calibration.FilterConfig{}, *state); err == nil {
 			return f, true
 		}
 	}

@@ -383,6 +383,43 @@ func TestProfileFollowsReplicas(t *testing.T) {
 	assert.Greater(t, l.variant("prod/chat", "chat-h100").CurrentReplicas, totals(&first, 0)[0])
 }
 
+// What is seen of replicas for the first time, or by another profile than before, is no reason to
+// forget what has nothing to do with a profile.
+func TestProfilesLeaveTheRestOfMemory(t *testing.T) {
+	v := profiled("chat-h100", 0)
+	v.CurrentReplicas, v.StartingReplicas = 2, 1
+	f := twoPools(0, v)
+	f.Control.Policy = policies()["hpa with behavior"]
+	l := newLoop(t, f)
+	known := func(x float64) calibration.Quantity { return calibration.Quantity{Value: x, Known: true} }
+	seen := chat(planner.Observation{ArrivalRate: rate(0.1), Variants: []planner.VariantObservation{{
+		Variant: "chat-h100",
+		Replica: calibration.Observation{
+			Window: 60, Rate: known(1), InputTokens: known(512), OutputTokens: known(256), ITL: known(0.01), TTFT: known(0.1),
+		},
+	}}})
+	remembered := func(o planner.Observation) planner.VariantMemory {
+		l.cycle(o)
+		return l.memory.Workloads["prod/chat"].Variants[0]
+	}
+	first := remembered(chat(planner.Observation{ArrivalRate: rate(0.1)}))
+	require.Len(t, first.Starting, 1)
+	require.Nil(t, first.Filter)
+	second := remembered(seen)
+	require.NotNil(t, second.Filter)
+	assert.Equal(t, first.Starting, second.Starting)
+	assert.Equal(t, first.HPA.Recommendations[0], second.HPA.Recommendations[0])
+
+	other := *v.Replica
+	other.Profile.Alpha *= 2
+	l.variant("prod/chat", "chat-h100").Replica = &other
+	third := remembered(seen)
+	assert.Equal(t, other.Profile, third.Declared)
+	assert.Equal(t, 1, third.Filter.Windows, "calibration begins anew")
+	assert.Equal(t, first.Starting, third.Starting)
+	assert.Equal(t, first.HPA.Recommendations[0], third.HPA.Recommendations[0])
+}
+
 // idleAfter jumps in time once the workload has been watched for long, and returns in which of
 // the next cycles without arrivals its replicas go.
 func idleAfter(t *testing.T, jump func(l *loop)) int {
