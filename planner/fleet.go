@@ -139,6 +139,8 @@ type Variant struct {
 	// the loop adds replicas of the one with the smallest.
 	Preference  int
 	ScaleTarget ScaleTarget
+	// Delegated: others carry out what is asked for, and may go there in steps.
+	Delegated bool
 }
 
 // MaxPreference is the last place among variants.

@@ -52,8 +52,9 @@ type WorkloadMemory struct {
 // VariantMemory is what is remembered of one variant.
 type VariantMemory struct {
 	Name string
-	// Seen and Asked are the replicas found and asked for in the last cycle.
-	Seen, Asked int
+	// Seen and Asked are the replicas found and asked for in the last cycle, and Before those
+	// asked for in the one before it.
+	Seen, Asked, Before int
 	// Starting are the replicas that were starting, the oldest first.
 	Starting []Start
 	// Declared is the profile that Filter started from.
@@ -89,6 +90,7 @@ func (c *cycle) remember() Memory {
 	m.Workloads = make(map[string]*WorkloadMemory, len(c.next))
 	for i, next := range c.next {
 		w := &c.fleet.Workloads[i]
+		before := c.memory.Workloads[w.QualifiedName()]
 		variants := make([]VariantMemory, len(w.Variants))
 		for j := range w.Variants {
 			v := &w.Variants[j]
@@ -98,6 +100,7 @@ func (c *cycle) remember() Memory {
 			}
 			variants[j].Starting = c.starts(i, j)
 			variants[j].Name, variants[j].Seen, variants[j].Asked = v.Name, v.CurrentReplicas, v.CurrentReplicas
+			variants[j].Before = before.asked(j, v)
 		}
 		next.At, next.Variants = c.snapshot.Now.UTC().Round(0), variants
 		m.Workloads[w.QualifiedName()] = next
@@ -110,6 +113,17 @@ func (c *cycle) remember() Memory {
 		m.Workloads[name] = c.memory.Workloads[name]
 	}
 	return m
+}
+
+// asked is the number of replicas of a variant that was asked for; that found where nothing is
+// remembered.
+func (m *WorkloadMemory) asked(likely int, v *Variant) int {
+	if m != nil {
+		if last := m.variant(likely, v.Name); last != nil {
+			return last.Asked
+		}
+	}
+	return v.CurrentReplicas
 }
 
 const (

@@ -170,11 +170,21 @@ func (c *cycle) changedBySomebodyElse(i int) string {
 	for j := range w.Variants {
 		v := &w.Variants[j]
 		m := last.variant(j, v.Name)
-		if m != nil && v.CurrentReplicas != m.Seen && v.CurrentReplicas != m.Asked {
+		if m != nil && !m.explains(v) {
 			return fmt.Sprintf("somebody else changed %s to %d replicas; there were %d, and %d asked for", v.Name, v.CurrentReplicas, m.Seen, m.Asked)
 		}
 	}
 	return ""
+}
+
+// explains tells whether a variant has the replicas found in the last cycle, or those asked for.
+// Where others carry that out it may be on the way there, or on the way to those of the cycle
+// before, which were asked for until the last one was decided.
+func (m *VariantMemory) explains(v *Variant) bool {
+	if !v.Delegated {
+		return v.CurrentReplicas == m.Seen || v.CurrentReplicas == m.Asked
+	}
+	return min(m.Seen, m.Asked, m.Before) <= v.CurrentReplicas && v.CurrentReplicas <= max(m.Seen, m.Asked, m.Before)
 }
 
 // variant finds what is remembered of a variant, first where it is most likely to be;

@@ -181,7 +181,7 @@ func (c *cycle) permitEach(i int, chosen Policy, w *policy.Workload) (permission
 			*m = *last
 		}
 		m.Name = v.Name
-		chosen.scaled(m, next.At, v.Current)
+		chosen.scaled(m, next.At, &c.fleet.Workloads[i].Variants[j])
 		if c.gap(next) {
 			chosen.resume(m, c.snapshot.Now, v.Current)
 		}

@@ -206,10 +206,10 @@ func (b because) inWords() string {
 	return fmt.Sprintf("%s: %v, %s", b.policy, b.reason, b.reason.Text())
 }
 
-// scaled tells the policy that the replicas asked for in the last cycle are there.
-func (p Policy) scaled(m *VariantMemory, at time.Time, current int) {
-	if p.HPA != nil && m.HPA != nil && current == m.Asked {
-		h := m.HPA.Scaled(p.HPA, at, saturated(m.Seen), saturated(m.Asked))
+// scaled tells the policy how far the replicas asked for in the last cycle are there.
+func (p Policy) scaled(m *VariantMemory, at time.Time, v *Variant) {
+	if p.HPA != nil && m.HPA != nil && m.explains(v) {
+		h := m.HPA.Scaled(p.HPA, at, saturated(m.Seen), saturated(v.CurrentReplicas))
 		m.HPA = &h
 	}
 }
