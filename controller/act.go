@@ -82,9 +82,11 @@ func additions(changes []planner.Change, add bool) []planner.Change {
 // variantName names a variant of the whole fleet.
 type variantName struct{ workload, variant string }
 
-// replicasOf are the replicas of the workloads that change.
-func replicasOf(fleet *planner.Fleet, changing map[string]bool) map[variantName]int {
-	replicas := make(map[variantName]int)
+func nameOf(c *planner.Change) variantName { return variantName{c.Workload, c.Variant} }
+
+// variantsOf are the variants of the workloads that change.
+func variantsOf(fleet *planner.Fleet, changing map[string]bool) map[variantName]*planner.Variant {
+	variants := make(map[variantName]*planner.Variant)
 	for i := range fleet.Workloads {
 		w := &fleet.Workloads[i]
 		name := w.QualifiedName()
@@ -92,10 +94,19 @@ func replicasOf(fleet *planner.Fleet, changing map[string]bool) map[variantName]
 			continue
 		}
 		for j := range w.Variants {
-			replicas[variantName{name, w.Variants[j].Name}] = w.Variants[j].CurrentReplicas
+			variants[variantName{name, w.Variants[j].Name}] = &w.Variants[j]
 		}
 	}
-	return replicas
+	return variants
+}
+
+// stands tells whether a variant still has the replicas that it was planned with. Where others
+// carry out what is asked for it may be on the way to that: they were asked for much the same before.
+func stands(planned, now *planner.Variant, asked int) bool {
+	if !planned.Delegated {
+		return now.CurrentReplicas == planned.CurrentReplicas
+	}
+	return min(planned.CurrentReplicas, asked) <= now.CurrentReplicas && now.CurrentReplicas <= max(planned.CurrentReplicas, asked)
 }
 
 // revalidate compares the fleet that changes were planned for with the fleet and the
@@ -105,26 +116,31 @@ func revalidate(planned, fleet *planner.Fleet, pauses []planner.Pause, changes [
 	for _, p := range pauses {
 		paused[p.Workload] = true
 	}
-	changing := make(map[string]bool)
+	changing, asked := make(map[string]bool), make(map[variantName]int)
 	for i := range changes {
 		changing[changes[i].Workload] = true
+		asked[nameOf(&changes[i])] = changes[i].To
 	}
-	now, moved := replicasOf(fleet, changing), make(map[string]bool)
-	for name, was := range replicasOf(planned, changing) {
-		if is, ok := now[name]; !ok || is != was {
-			moved[name.workload] = true
+	now, moved, movedAny := variantsOf(fleet, changing), make(map[variantName]bool), make(map[string]bool)
+	for name, was := range variantsOf(planned, changing) {
+		to, ok := asked[name]
+		if !ok {
+			to = was.CurrentReplicas
+		}
+		if is := now[name]; is == nil || !stands(was, is, to) {
+			moved[name], movedAny[name.workload] = true, true
 		}
 	}
 	for _, change := range changes {
-		current, ok := now[variantName{change.Workload, change.Variant}]
-		switch {
-		case !ok:
+		name := nameOf(&change)
+		switch current := now[name]; {
+		case current == nil:
 			dropped = append(dropped, Drop{Change: change, Reason: "it is gone"})
 		case paused[change.Workload]:
 			dropped = append(dropped, Drop{Change: change, Reason: "its workload is paused now"})
-		case current != change.From:
-			dropped = append(dropped, Drop{Change: change, Reason: fmt.Sprintf("it has %d replicas now", current)})
-		case change.To < change.From && moved[change.Workload]:
+		case moved[name]:
+			dropped = append(dropped, Drop{Change: change, Reason: fmt.Sprintf("it has %d replicas now", current.CurrentReplicas)})
+		case change.To < change.From && movedAny[change.Workload]:
 			dropped = append(dropped, Drop{Change: change, Reason: "another variant of its workload has changed"})
 		default:
 			valid = append(valid, change)

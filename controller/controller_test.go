@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -164,6 +165,54 @@ func TestWhatMovedMeanwhileIsDropped(t *testing.T) {
 	assert.Empty(t, w.applied)
 	require.Len(t, entry.Dropped, 1)
 	assert.Equal(t, "it has 1 replicas now", entry.Dropped[0].Reason)
+}
+
+// Others who carry out what is asked for go on meanwhile. What they have not been asked for is
+// somebody else's.
+func TestStepsOfOthersMeanwhile(t *testing.T) {
+	for name, test := range map[string]struct {
+		delegated bool
+		now       int // where 0 → 2 is asked for
+		dropped   []string
+	}{
+		"on the way":           {delegated: true, now: 1},
+		"there":                {delegated: true, now: 2},
+		"beyond":               {delegated: true, now: 3, dropped: []string{"it has 3 replicas now"}},
+		"where none are taken": {now: 1, dropped: []string{"it has 1 replicas now"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fleet, now := moving(), moving()
+			fleet.Workloads[0].Variants[1].Delegated = test.delegated
+			now.Workloads[0].Variants[1].CurrentReplicas = test.now
+			entry := tick(t, &world{fleet: fleet, observations: fresh(15), reread: &now})
+			var dropped []string
+			for _, d := range entry.Dropped {
+				dropped = append(dropped, d.Reason)
+			}
+			assert.Equal(t, test.dropped, dropped)
+		})
+	}
+}
+
+// Removals go on where another variant of the workload goes where it was asked to.
+func TestRemovalBesideStepsOfOthers(t *testing.T) {
+	fleet := moving()
+	fleet.Workloads[0].Variants[0].CurrentReplicas, fleet.Workloads[0].Variants[1].CurrentReplicas = 1, 5
+	third := fleet.Workloads[0].Variants[0]
+	third.Name = "dearer"
+	fleet.Workloads[0].Variants = append(fleet.Workloads[0].Variants, third)
+	fleet.Workloads[0].Variants[1].Delegated = true
+	now := fleet
+	now.Workloads = slices.Clone(fleet.Workloads)
+	now.Workloads[0].Variants = slices.Clone(fleet.Workloads[0].Variants)
+	now.Workloads[0].Variants[1].CurrentReplicas = 3
+	entry := tick(t, &world{fleet: fleet, observations: fresh(15), reread: &now})
+	require.Len(t, entry.Decision.Changes, 3)
+	assert.Empty(t, entry.Dropped)
+
+	now.Workloads[0].Variants[1].CurrentReplicas = 1
+	entry = tick(t, &world{fleet: fleet, observations: fresh(15), reread: &now})
+	assert.Len(t, entry.Dropped, 3)
 }
 
 // brokenLedger is on a full disk.
