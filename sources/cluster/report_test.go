@@ -144,6 +144,30 @@ func TestOwnershipIsSaidAndTakenOverOnlyIfAsked(t *testing.T) {
 	assert.Equal(t, resource.False, s.ownership(0)[0].Status)
 }
 
+// What others carry out may come in steps: KEDA where it asks us alone, or who is told to follow
+// recommendations. That somebody scales on their own is another matter.
+func TestDelegated(t *testing.T) {
+	scaled := func(name, address string) string {
+		return fmt.Sprintf(`
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {namespace: a, name: %[1]s}
+spec: {scaleTargetRef: {name: %[1]s}, triggers: [{type: external-push, metadata: {scalerAddress: "%[2]s:9090"}}]}
+---
+`, name, address)
+	}
+	c := &Catalog{config: Config{Readers: []resource.Reader{reader{}}, Self: resource.Self{ScalerHosts: []string{"poolwright.system"}}}}
+	s := c.snapshot(viewOf(t, autoscaler, scaled("asks", "poolwright.system"), scaled("asks-another", "another.system"),
+		deployment("a", "x", 2, onH100), deployment("a", "asks", 2, onH100), deployment("a", "asks-another", 2, onH100),
+		deployment("a", "applied", 2, onH100), deployment("a", "recommended", 2, onH100+", mode: recommend"), deployment("a", "dry", 2, onH100+", mode: dry-run"),
+	), overlayOf(t, ""))
+	for name, delegated := range map[string]bool{
+		"a/x": false, "a/asks": true, "a/asks-another": false, "a/applied": false, "a/recommended": true, "a/dry": false,
+	} {
+		assert.Equal(t, delegated, variant(t, s, name).Delegated, name)
+	}
+}
+
 func TestPods(t *testing.T) {
 	c := catalogOf(t, reader{}, viewOf(t, nodeOf("n1", h100, 8, ""), deployment("a", "x", 2, onH100),
 		podOf("a", "x-1", "r-a-x", "n1", "ready"), podOf("a", "x-2", "r-a-x", "n1", "starting"),

@@ -193,7 +193,8 @@ func (s *snapshot) pause() {
 	}
 }
 
-// own finds who else scales the targets.
+// own finds who else scales the targets, and which of them others are asked to scale: KEDA, or
+// whoever follows what the mode says is only recommended.
 func (s *snapshot) own(o *resource.Ownership) {
 	s.owners, s.delegated = make([][][]string, len(s.workloads)), make([][]bool, len(s.workloads))
 	for i := range s.workloads {
@@ -202,6 +203,7 @@ func (s *snapshot) own(o *resource.Ownership) {
 		for j := range w.Declared {
 			if target := w.Declared[j].Target; target.Name != "" {
 				s.owners[i][j], s.delegated[i][j] = o.Owners(target, w.Object), o.Delegated(target)
+				s.fleet.Workloads[i].Variants[j].Delegated = s.delegated[i][j] || w.Mode == resource.Recommend
 			}
 		}
 	}
