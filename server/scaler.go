@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -44,6 +45,11 @@ const scalerCycles = 8
 type Scaler struct {
 	externalscaler.UnimplementedExternalScalerServer
 	config ScalerConfig
+
+	mu sync.Mutex
+	// sequence is that of the decision that recommended says, nil before the first.
+	sequence    uint64
+	recommended map[scaled]recommendation
 }
 
 // NewScaler returns a scaler.
@@ -150,10 +156,10 @@ func (s *Scaler) StreamIsActive(ref *externalscaler.ScaledObjectRef, stream grpc
 		if err != nil {
 			return err
 		}
-		newest, _ := s.config.Decisions.Newest()
+		newest, recommended, _ := s.newest()
 		sequence = newest.Sequence
-		r, ok := scaled.in(&newest.Decision)
-		is := ok && r.active()
+		r := recommended[*scaled]
+		is := !r.several && r.active()
 		if is && !was {
 			if err := stream.Send(&externalscaler.IsActiveResponse{Result: true}); err != nil {
 				return err
@@ -165,7 +171,7 @@ func (s *Scaler) StreamIsActive(ref *externalscaler.ScaledObjectRef, stream grpc
 
 // recommendation is what the last decision says, if it is not too old.
 func (s *Scaler) recommendation(seen *sight, scaled *scaled) (recommendation, error) {
-	newest, ok := s.config.Decisions.Newest()
+	newest, recommended, ok := s.newest()
 	if !ok {
 		return recommendation{}, status.Error(codes.Unavailable, "no decision has been made yet")
 	}
@@ -173,31 +179,35 @@ func (s *Scaler) recommendation(seen *sight, scaled *scaled) (recommendation, er
 	if age := time.Since(newest.Decision.At); ttl > 0 && age > ttl {
 		return recommendation{}, status.Errorf(codes.Unavailable, "the last decision is %s old", age.Round(time.Second))
 	}
-	r, ok := scaled.in(&newest.Decision)
-	if !ok {
+	r, ok := recommended[*scaled]
+	switch {
+	case !ok:
 		fleet, err := seen.fleet(newest.Decision.Fleet)
 		if err == nil {
 			err = scaled.unknown(&fleet)
 		}
 		return r, err
+	case r.several:
+		return r, status.Errorf(codes.NotFound, "several variants in namespace %q have the target %q: give its kind, as in %s/%s",
+			scaled.namespace, scaled.target, r.kind, scaled.target)
 	}
 	return r, nil
 }
 
-// recommendation is for one variant.
-type recommendation struct {
-	// replicas to have, and those that are asked for now.
-	replicas, current int
-	// unknown: the demand is not known, so that zero replicas mean nothing.
-	unknown bool
-}
-
-func (r recommendation) active() bool {
-	return r.replicas > 0 || r.unknown && r.current > 0
+// newest is the last decision with what it recommends; false before the first. Every decision is
+// looked through once, however many ask.
+func (s *Scaler) newest() (controller.Remembered, map[scaled]recommendation, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	newest, ok := s.config.Decisions.Newest()
+	if ok && (s.recommended == nil || s.sequence != newest.Sequence) {
+		s.sequence, s.recommended = newest.Sequence, recommendations(&newest.Decision)
+	}
+	return newest, s.recommended, ok
 }
 
 // scaled is what a ScaledObject scales, in a namespace: a variant of a workload, or the
-// variant with a target.
+// variant with a target. Empty is a variant that needs no name, and a kind that is not said.
 type scaled struct {
 	namespace         string
 	workload, variant string
@@ -242,69 +252,13 @@ func scaledOf(ref *externalscaler.ScaledObjectRef) (*scaled, error) {
 	return s, nil
 }
 
-// in finds what a decision recommends; false where it knows no such variant, or several.
-func (s *scaled) in(d *planner.Decision) (recommendation, bool) {
-	matching := s.matching(&d.Fleet)
-	if len(matching) != 1 {
-		return recommendation{}, false
-	}
-	return recommended(d, matching[0].workload, matching[0].variant), true
-}
-
-// place is where a variant is in a fleet.
-type place struct{ workload, variant int }
-
-// matching are the variants of a fleet that may be meant.
-func (s *scaled) matching(f *planner.Fleet) []place {
-	var all []place
-	for i := range f.Workloads {
-		w := &f.Workloads[i]
-		for j := range w.Variants {
-			if s.may(w) && s.is(w, &w.Variants[j]) {
-				all = append(all, place{i, j})
-			}
-		}
-	}
-	return all
-}
-
 // may tells whether a workload may have the variant.
 func (s *scaled) may(w *planner.Workload) bool {
 	return w.Namespace == s.namespace && (s.workload == "" || w.Name == s.workload)
 }
 
-// is tells whether a variant of such a workload is meant; the only one needs no name.
-func (s *scaled) is(w *planner.Workload, v *planner.Variant) bool {
-	if s.workload != "" {
-		return v.Name == s.variant || s.variant == "" && len(w.Variants) == 1
-	}
-	return v.ScaleTarget.Name == s.target && (s.kind == "" || v.ScaleTarget.Kind == s.kind)
-}
-
-// recommended is what a decision says about a variant: what it changes it to, or what it
-// has.
-func recommended(d *planner.Decision, workload, variant int) recommendation {
-	w := &d.Fleet.Workloads[workload]
-	v := &w.Variants[variant]
-	r := recommendation{replicas: v.CurrentReplicas, current: v.CurrentReplicas}
-	r.unknown = slices.ContainsFunc(d.Plans[workload].Conditions, func(c planner.Condition) bool {
-		return c.Type == planner.DemandUnknown
-	})
-	name := w.QualifiedName()
-	for i := range d.Changes {
-		if c := &d.Changes[i]; c.Workload == name && c.Variant == v.Name {
-			r.replicas = c.To
-		}
-	}
-	return r
-}
-
-// unknown says what a fleet does not have, or has more than once.
+// unknown says what a fleet does not have.
 func (s *scaled) unknown(f *planner.Fleet) error {
-	if matching := s.matching(f); len(matching) > 1 {
-		first := f.Workloads[matching[0].workload].Variants[matching[0].variant].ScaleTarget
-		return status.Errorf(codes.NotFound, "several variants in namespace %q have the target %q: give its kind, as in %s/%s", s.namespace, s.target, first.Kind, s.target)
-	}
 	if s.target != "" {
 		return status.Errorf(codes.NotFound, "no variant in namespace %q has the target %q", s.namespace, strings.TrimPrefix(s.kind+"/"+s.target, "/"))
 	}
