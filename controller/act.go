@@ -34,7 +34,7 @@ func (c *Controller) act(ctx context.Context, now time.Time, planned *planner.Fl
 		for k, err := range c.config.Actuator.Apply(ctx, batch) {
 			if err != nil {
 				failed[batch[k].Workload] = true
-				dropped = append(dropped, Drop{Change: batch[k], Reason: err.Error()})
+				dropped = append(dropped, Drop{Change: batch[k], Reason: err.Error(), Tried: true})
 				failures = append(failures, fmt.Errorf("%s %s: %w", batch[k].Workload, batch[k].Variant, err))
 			}
 		}
@@ -49,6 +49,7 @@ func (c *Controller) act(ctx context.Context, now time.Time, planned *planner.Fl
 		}
 	}
 	apply(removals)
+	find(dropped, &fleet)
 	return dropped, errors.Join(failures...)
 }
 
@@ -63,9 +64,24 @@ func (c *Controller) intend(changes []planner.Change) error {
 func dropAll(changes []planner.Change, reason string) []Drop {
 	var dropped []Drop
 	for _, change := range changes {
-		dropped = append(dropped, Drop{Change: change, Reason: reason})
+		dropped = append(dropped, Drop{Change: change, Reason: reason, Found: change.From})
 	}
 	return dropped
+}
+
+// find says of what was dropped how many replicas a fleet has.
+func find(dropped []Drop, fleet *planner.Fleet) {
+	changing := make(map[string]bool)
+	for k := range dropped {
+		changing[dropped[k].Change.Workload] = true
+	}
+	now := variantsOf(fleet, changing)
+	for k := range dropped {
+		dropped[k].Found = dropped[k].Change.From
+		if v := now[nameOf(&dropped[k].Change)]; v != nil {
+			dropped[k].Found = v.CurrentReplicas
+		}
+	}
 }
 
 // additions are the changes that add replicas, or those that do not.

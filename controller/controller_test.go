@@ -141,7 +141,7 @@ func TestFailedActionKeepsItsDecision(t *testing.T) {
 	assert.Equal(t, "chat cheap: conflict", entry.Failure)
 	assert.Equal(t, time.Unix(7, 0).UTC(), entry.Decision.At)
 	require.Len(t, entry.Dropped, 1)
-	assert.Equal(t, controller.Drop{Change: entry.Decision.Changes[0], Reason: "conflict"}, entry.Dropped[0])
+	assert.Equal(t, controller.Drop{Change: entry.Decision.Changes[0], Reason: "conflict", Tried: true}, entry.Dropped[0])
 }
 
 // Removals count on the other replicas of their workload.
@@ -165,6 +165,24 @@ func TestWhatMovedMeanwhileIsDropped(t *testing.T) {
 	assert.Empty(t, w.applied)
 	require.Len(t, entry.Dropped, 1)
 	assert.Equal(t, "it has 1 replicas now", entry.Dropped[0].Reason)
+	assert.Equal(t, 1, entry.Dropped[0].Found)
+}
+
+// Where the fleet could not be read again, replicas are those of the snapshot.
+func TestUnreadableFleetDropsAll(t *testing.T) {
+	w := &world{fleet: moving(), observations: fresh(15)}
+	w.fleet.Workloads[0].Variants[1].CurrentReplicas = 1
+	w.onRead = func() {
+		if w.reads == 2 {
+			w.catalogErr = errors.New("out of reach")
+		}
+	}
+	entry := tick(t, w)
+	require.NotEmpty(t, entry.Decision.Changes)
+	require.Len(t, entry.Dropped, len(entry.Decision.Changes))
+	for _, d := range entry.Dropped {
+		assert.Equal(t, d.Change.From, d.Found)
+	}
 }
 
 // Others who carry out what is asked for go on meanwhile. What they have not been asked for is

@@ -16,10 +16,15 @@ type Entry struct {
 	Failure string
 }
 
-// Drop is a change that revalidation took out of a decision.
+// Drop is a change that was not carried out.
 type Drop struct {
 	Change planner.Change
 	Reason string
+	// Found is the number of replicas that there were by then, that of the snapshot where it was
+	// not seen again.
+	Found int
+	// Tried: it was still valid, and failed. Others who carry it out may succeed.
+	Tried bool
 }
 
 // Ledger keeps what was decided and from what. It is for one goroutine.
