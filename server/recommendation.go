@@ -3,6 +3,7 @@ package server
 import (
 	"slices"
 
+	"github.com/poolwright/poolwright/controller"
 	"github.com/poolwright/poolwright/planner"
 )
 
@@ -22,12 +23,19 @@ func (r recommendation) active() bool {
 }
 
 // recommendations are what a decision says about every variant, what it changes it to or what it
-// has, by all that a ScaledObject may say to mean it.
-func recommendations(d *planner.Decision) map[scaled]recommendation {
+// has, by all that a ScaledObject may say to mean it. What is not valid any more is not to be
+// carried out by others either: the replicas stay that there were by then.
+func recommendations(e *controller.Entry) map[scaled]recommendation {
+	d := &e.Decision
 	asked := make(map[[2]string]int, len(d.Changes))
 	for i := range d.Changes {
 		c := &d.Changes[i]
 		asked[[2]string{c.Workload, c.Variant}] = c.To
+	}
+	for i := range e.Dropped {
+		if drop := &e.Dropped[i]; !drop.Tried {
+			asked[[2]string{drop.Change.Workload, drop.Change.Variant}] = drop.Found
+		}
 	}
 	all := make(map[scaled]recommendation)
 	for i := range d.Fleet.Workloads {

@@ -18,7 +18,8 @@ import (
 
 // What a variant is meant by is what says so alone, however little is known of its target.
 func TestRecommendations(t *testing.T) {
-	var d planner.Decision
+	var e controller.Entry
+	d := &e.Decision
 	d.Fleet.Workloads = []planner.Workload{
 		{Namespace: "team", Name: "none", Variants: []planner.Variant{{Name: "v", CurrentReplicas: 1}}},
 		{Namespace: "team", Name: "kindless", Variants: []planner.Variant{{Name: "v", CurrentReplicas: 2, ScaleTarget: planner.ScaleTarget{Name: "x"}}}},
@@ -36,7 +37,7 @@ func TestRecommendations(t *testing.T) {
 		{namespace: "team", target: "x"}:                        two,
 		{workload: "bare", variant: "v"}:                        {replicas: 3, current: 3},
 		{workload: "bare", variant: "u"}:                        {replicas: 5, current: 4},
-	}, recommendations(&d))
+	}, recommendations(&e))
 }
 
 // looks are a history whose last decision is looked at so many times more.

@@ -201,7 +201,7 @@ func (s *Scaler) newest() (controller.Remembered, map[scaled]recommendation, boo
 	defer s.mu.Unlock()
 	newest, ok := s.config.Decisions.Newest()
 	if ok && (s.recommended == nil || s.sequence != newest.Sequence) {
-		s.sequence, s.recommended = newest.Sequence, recommendations(&newest.Decision)
+		s.sequence, s.recommended = newest.Sequence, recommendations(&newest.Entry)
 	}
 	return newest, s.recommended, ok
 }

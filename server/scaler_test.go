@@ -106,6 +106,32 @@ func TestScalerAnswersFromTheLastDecision(t *testing.T) {
 	require.False(t, active(t, client, ofChat()))
 }
 
+// What is not valid any more is not to be carried out by KEDA: a workload that was paused meanwhile
+// stays as it is, and so does what somebody else has scaled. That we may not scale what KEDA may is
+// another matter.
+func TestScalerOfWhatWasDropped(t *testing.T) {
+	d := newDecisions()
+	client := startScaler(t, server.ScalerConfig{Decisions: d})
+	for k, test := range []struct {
+		drop controller.Drop
+		want int
+	}{
+		{controller.Drop{Reason: "its workload is paused now", Found: 2}, 2},
+		{controller.Drop{Reason: "it has 3 replicas now", Found: 3}, 3},
+		{controller.Drop{Reason: "forbidden", Found: 2, Tried: true}, 5},
+	} {
+		e := controller.Entry{Sequence: uint64(k) + 1}
+		e.Decision.At = time.Now()
+		e.Decision.Fleet.Workloads = []planner.Workload{{Namespace: "team", Name: "chat", Variants: []planner.Variant{{Name: "h100", CurrentReplicas: 2}}}}
+		e.Decision.Plans = make([]planner.WorkloadPlan, 1)
+		e.Decision.Changes = []planner.Change{{Workload: "team/chat", Variant: "h100", From: 2, To: 5}}
+		test.drop.Change = e.Decision.Changes[0]
+		e.Dropped = []controller.Drop{test.drop}
+		d.Add(e)
+		require.EqualValues(t, test.want, replicas(t, client, ofChat()), test.drop.Reason)
+	}
+}
+
 func TestScalerStaysActiveWhileTheLoadIsUnknown(t *testing.T) {
 	d := newDecisions()
 	client := startScaler(t, server.ScalerConfig{Decisions: d})
