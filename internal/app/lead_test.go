@@ -58,6 +58,42 @@ func TestLeaderBeginsWithTheConfigurationOfNow(t *testing.T) {
 	require.True(t, decided, "the cycle that ran is brought to its end")
 }
 
+// fullDisk is the world of a loop whose ledger can't be written.
+type fullDisk struct{}
+
+var errFull = errors.New("no space left on device")
+
+func (fullDisk) Fleet(context.Context) (planner.Fleet, []planner.Pause, error) {
+	return planner.Fleet{}, nil, nil
+}
+
+func (fullDisk) Observe(context.Context, planner.Fleet) ([]planner.Observation, error) {
+	return nil, nil
+}
+
+func (fullDisk) Apply(context.Context, []planner.Change) []error { return nil }
+
+func (fullDisk) Checkpoint(m planner.Memory) (planner.Memory, error) { return m, errFull }
+
+func (fullDisk) Intend(uint64, []planner.Change) error { return errFull }
+
+func (fullDisk) Append(controller.Entry) error { return errFull }
+
+// What is decided is carried out without a ledger, and so it is published.
+func TestBrokenLedgerPublishesAllTheSame(t *testing.T) {
+	var published []uint64
+	c := newCycle(controller.Config{
+		Planner: planner.New(lp.Simplex()), Catalog: fullDisk{}, Observer: fullDisk{}, Actuator: fullDisk{}, Ledger: fullDisk{},
+	}, telemetry.New(prometheus.NewRegistry(), telemetry.Config{}), &pulse{}, tracing.NewLoop(nil), &server.Precedence{},
+		func(_ context.Context, e *controller.Entry) ([]telemetry.Condition, map[telemetry.Variant]string) {
+			published = append(published, e.Sequence)
+			return nil, nil
+		})
+	_, err := c.run(t.Context(), time.Now(), time.Second, planner.Objective{TimeLimit: time.Second})
+	require.ErrorIs(t, err, errFull)
+	require.Equal(t, []uint64{1}, published)
+}
+
 // Whoever takes over remembers what the one before knew, people's pauses too, and goes on with
 // its numbers.
 func TestLeaderRemembersWhatTheLedgerKnows(t *testing.T) {

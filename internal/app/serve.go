@@ -175,7 +175,8 @@ type cycle struct {
 	pulse      *pulse
 	traces     *tracing.Loop
 	precedence *server.Precedence
-	// publish writes about what was decided; nil where nobody reads it.
+	// publish writes about what was decided, whether or not the ledger has it; nil where nobody
+	// reads it.
 	publish publish
 }
 
@@ -199,7 +200,7 @@ func (c *cycle) run(ctx context.Context, now time.Time, every time.Duration, obj
 	entry, err := c.controller.Tick(ctx, now, server.Stop(limited))
 	var conditions []telemetry.Condition
 	var objects map[telemetry.Variant]string
-	if err == nil && c.publish != nil {
+	if entry.Sequence > 0 && c.publish != nil {
 		c.metrics.Publish(func() {
 			c.traces.Publish(ctx, func(ctx context.Context) { conditions, objects = c.publish(ctx, &entry) })
 		})
