@@ -200,10 +200,13 @@ func (s *Scaler) newest() (controller.Remembered, map[scaled]recommendation, boo
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	newest, ok := s.config.Decisions.Newest()
-	if ok && (s.recommended == nil || s.sequence != newest.Sequence) {
+	if !ok {
+		return newest, nil, false
+	}
+	if s.recommended == nil || s.sequence != newest.Sequence {
 		s.sequence, s.recommended = newest.Sequence, recommendations(&newest.Entry)
 	}
-	return newest, s.recommended, ok
+	return newest, s.recommended, true
 }
 
 // scaled is what a ScaledObject scales, in a namespace: a variant of a workload, or the

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"reflect"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -62,7 +63,9 @@ type clusterLoop struct {
 	last *term
 	// sequence is the number of the last entry, of this process or of the ledger.
 	sequence uint64
-	log      *slog.Logger
+	// past is the number of the last entry of the terms of this process that are over.
+	past atomic.Uint64
+	log  *slog.Logger
 }
 
 func newClusterLoop(c ServeConfig, p *planner.Planner, people view, with instruments) (*clusterLoop, error) {
@@ -138,7 +141,25 @@ func (l *clusterLoop) cluster() kube.Config { return l.settings.config.Cluster.K
 
 func (l *clusterLoop) scaler(decisions server.Decisions, a *access.Access) server.ScalerConfig {
 	l.leader.access = a
-	return server.ScalerConfig{Decisions: decisions, Leader: l.leader.ask}
+	return server.ScalerConfig{Decisions: current{decisions, &l.past}, Leader: l.leader.ask}
+}
+
+// current are the decisions since this process has led last: those before tell nothing of what
+// others have decided meanwhile.
+type current struct {
+	all  server.Decisions
+	past *atomic.Uint64
+}
+
+// Newest implements [server.Decisions].
+func (c current) Newest() (controller.Remembered, bool) {
+	newest, ok := c.all.Newest()
+	return newest, ok && newest.Sequence > c.past.Load()
+}
+
+// Wait implements [server.Decisions].
+func (c current) Wait(ctx context.Context, sequence uint64) error {
+	return c.all.Wait(ctx, max(sequence, c.past.Load()))
 }
 
 func (l *clusterLoop) show(own *server.Fleet) poolwrightv1.FleetServiceServer {

@@ -80,6 +80,7 @@ func (l *clusterLoop) close() error {
 // its end while the lease is held.
 func (l *clusterLoop) lead(ctx, held context.Context, mandate *election.Mandate) error {
 	defer l.leader.resigned()
+	defer func() { l.past.Store(l.sequence) }()
 	t, err := l.begin(mandate)
 	if err != nil {
 		return err

@@ -27,8 +27,10 @@ import (
 	"github.com/poolwright/poolwright/sources/overlay"
 )
 
-// A process that waited for long to lead begins with the configuration of now.
-func TestLeaderBeginsWithTheConfigurationOfNow(t *testing.T) {
+// ledOnce is a loop that has led for a cycle, which began when the configuration said "9s" and no
+// longer "7s", with the cycles that it was planned for.
+func ledOnce(t *testing.T) (l *clusterLoop, planned []time.Duration) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "poolwright.yaml")
 	write := func(cycle string) {
 		text := "metrics: {url: http://prometheus:9090}\nfleet: {control: {cycle: " + cycle + "}}\n"
@@ -39,23 +41,46 @@ func TestLeaderBeginsWithTheConfigurationOfNow(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var planned []time.Duration
 	watch := cluster.NewWatch(cluster.WatchConfig{})
 	catalog := cluster.New(cluster.Config{Watch: watch, Overlay: func() *overlay.Overlay {
 		planned = append(planned, s.config.Cycle)
 		cancel()
 		return s.config.Overlay
 	}})
-	p := planner.New(lp.Simplex())
-	l := &clusterLoop{
-		settings: s, planner: p, watch: watch, catalog: catalog, actuator: actuator.New(actuator.Config{Targets: catalog}), people: view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}},
-		metrics: telemetry.New(prometheus.NewRegistry(), telemetry.Config{}), traces: tracing.NewLoop(nil), log: slog.New(slog.NewTextHandler(io.Discard, nil)), precedence: &server.Precedence{},
+	l = &clusterLoop{
+		settings: s, planner: planner.New(lp.Simplex()), watch: watch, catalog: catalog, actuator: actuator.New(actuator.Config{Targets: catalog}),
+		people:  view{controller.NewHistory(controller.HistoryConfig{}), &controller.Pauses{}},
+		metrics: telemetry.New(prometheus.NewRegistry(), telemetry.Config{}), traces: tracing.NewLoop(nil), log: slog.New(slog.DiscardHandler), precedence: &server.Precedence{},
 	}
 	write("9s")
 	require.NoError(t, l.lead(ctx, t.Context(), nil))
+	return l, planned
+}
+
+// A process that waited for long to lead begins with the configuration of now.
+func TestLeaderBeginsWithTheConfigurationOfNow(t *testing.T) {
+	l, planned := ledOnce(t)
 	require.Equal(t, []time.Duration{9 * time.Second}, planned)
 	_, decided := l.people.Newest()
 	require.True(t, decided, "the cycle that ran is brought to its end")
+}
+
+// Others may have decided since a process led last: KEDA is not told what it decided then.
+func TestScalerForgetsTermsThatAreOver(t *testing.T) {
+	l, _ := ledOnce(t)
+	last, decided := l.people.Newest()
+	require.True(t, decided)
+	scaler := l.scaler(l.people, nil).Decisions
+	_, decided = scaler.Newest()
+	require.False(t, decided)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, scaler.Wait(ended, 0), context.Canceled)
+
+	l.people.Add(controller.Entry{Sequence: last.Sequence + 1})
+	_, decided = scaler.Newest()
+	require.True(t, decided)
+	require.NoError(t, scaler.Wait(ended, 0))
 }
 
 // fullDisk is the world of a loop whose ledger can't be written.
