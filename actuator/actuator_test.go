@@ -228,6 +228,21 @@ func TestTransientFailuresAreTriedAgain(t *testing.T) {
 	}
 }
 
+// Who gives up does not wait before: others wait for the place.
+func TestNothingIsWaitedForAfterTheLastAttempt(t *testing.T) {
+	s, client := newAPIServer(t)
+	s.add(deployments+"chat", 2)
+	var asked []time.Time
+	s.fault = func(*http.Request) *apierrors.StatusError {
+		asked = append(asked, time.Now())
+		return apierrors.NewInternalError(fmt.Errorf("a webhook did not answer"))
+	}
+	require.Error(t, one(t, client, target(deployment, "chat")))
+	ended := time.Now()
+	require.Len(t, asked, 5)
+	require.Less(t, ended.Sub(asked[4]), asked[4].Sub(asked[3]))
+}
+
 func TestWaitingEndsWithTheContext(t *testing.T) {
 	s, client := newAPIServer(t)
 	s.add(deployments+"chat", 2)

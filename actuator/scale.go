@@ -35,8 +35,8 @@ func (b *batch) scale(ctx context.Context, object *resource.Reference, c *planne
 		if err == nil {
 			return nil
 		}
-		again := apierrors.IsConflict(err) || transient(err) && pause(ctx, attempt, err) == nil
-		if !again || attempt == mostAttempts {
+		again := attempt < mostAttempts && (apierrors.IsConflict(err) || transient(err) && pause(ctx, attempt, err) == nil)
+		if !again {
 			return describe(object, right(at.resource, at.subresource), c, err)
 		}
 	}
