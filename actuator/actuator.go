@@ -126,12 +126,13 @@ func (b *batch) carryOut(ctx context.Context, c *planner.Change) error {
 	default:
 		return fmt.Errorf("%s is left alone: its mode is %q", target.Object, mode)
 	}
-	if err := b.refusals.of(&target.Object, c.To, time.Now()); err != nil {
+	asked := question{target.Object, c.To, dryRun}
+	if err := b.refusals.of(asked, time.Now()); err != nil {
 		return err
 	}
 	err := b.scale(ctx, &target.Object, c, dryRun)
 	if permanent(err) {
-		b.refusals.add(&target.Object, c.To, err, time.Now())
+		b.refusals.add(asked, err, time.Now())
 	}
 	return err
 }

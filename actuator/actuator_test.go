@@ -205,6 +205,30 @@ func TestRefusalsArePermanentUntilTheObjectChanges(t *testing.T) {
 	}
 }
 
+// Not every webhook takes dry runs: what one refuses as a dry run is written all the same.
+func TestRefusalOfADryRunIsNoneOfAWrite(t *testing.T) {
+	s, client := newAPIServer(t)
+	o := s.add(deployments+"chat", 2)
+	s.fault = func(r *http.Request) *apierrors.StatusError {
+		if r.URL.Query().Get("dryRun") == "" {
+			return nil
+		}
+		return apierrors.NewBadRequest("admission webhook does not support dry run")
+	}
+	all := targets{"h100": target(deployment, "chat")}
+	a := actuator.New(actuator.Config{Client: client, Targets: all})
+	apply := func(mode resource.Mode) error {
+		changed := all["h100"]
+		changed.Mode = mode
+		all["h100"] = changed
+		return a.Apply(t.Context(), []planner.Change{change("h100", 2, 5)})[0]
+	}
+	require.ErrorContains(t, apply(resource.DryRun), "does not support dry run")
+	require.ErrorContains(t, apply(resource.DryRun), "refused before")
+	require.NoError(t, apply(resource.Apply))
+	require.EqualValues(t, 5, o.replicas)
+}
+
 func TestTransientFailuresAreTriedAgain(t *testing.T) {
 	for name, failure := range map[string]*apierrors.StatusError{
 		"too many requests": apierrors.NewTooManyRequestsError("slow down"),

@@ -73,31 +73,38 @@ type refusals struct {
 	byUID map[types.UID]refusal
 }
 
-// refusal holds for an object as it was, and for what was asked for.
+// refusal holds for what was asked for.
 type refusal struct {
-	generation int64
-	replicas   int
-	until      time.Time
-	err        error
+	asked question
+	until time.Time
+	err   error
+}
+
+// question is what is asked for of an object as it is. What is refused as a dry run may be written:
+// not every webhook takes dry runs.
+type question struct {
+	object   resource.Reference
+	replicas int
+	dryRun   bool
 }
 
 // refusalLasts: rules of access and webhooks change without the object.
 const refusalLasts = 5 * time.Minute
 
 // of returns the error with which the same was refused before; nil = it was not.
-func (r *refusals) of(object *resource.Reference, replicas int, now time.Time) error {
+func (r *refusals) of(q question, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	last, ok := r.byUID[object.UID]
-	if !ok || last.generation != object.Generation || last.replicas != replicas || !now.Before(last.until) {
+	last, ok := r.byUID[q.object.UID]
+	if !ok || last.asked != q || !now.Before(last.until) {
 		return nil
 	}
 	return fmt.Errorf("%w (refused before; asked again when the object changes, or at %s)", last.err, last.until.UTC().Format(time.TimeOnly))
 }
 
 // add remembers a refusal, and forgets those that are over.
-func (r *refusals) add(object *resource.Reference, replicas int, err error, now time.Time) {
-	if object.UID == "" {
+func (r *refusals) add(q question, err error, now time.Time) {
+	if q.object.UID == "" {
 		return
 	}
 	r.mu.Lock()
@@ -110,5 +117,5 @@ func (r *refusals) add(object *resource.Reference, replicas int, err error, now 
 			delete(r.byUID, uid)
 		}
 	}
-	r.byUID[object.UID] = refusal{object.Generation, replicas, now.Add(refusalLasts), err}
+	r.byUID[q.object.UID] = refusal{q, now.Add(refusalLasts), err}
 }
