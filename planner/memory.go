@@ -115,6 +115,17 @@ func (c *cycle) remember() Memory {
 	return m
 }
 
+// Explains tells whether a variant of a workload, given by its qualified name, has the replicas that
+// the last decision found or asked for or, where others carry that out, is on the way.
+func (m Memory) Explains(workload string, v *Variant) bool {
+	last := m.Workloads[workload]
+	if last == nil {
+		return false
+	}
+	of := last.variant(0, v.Name)
+	return of != nil && of.explains(v)
+}
+
 // asked is the number of replicas of a variant that was asked for; that found where nothing is
 // remembered.
 func (m *WorkloadMemory) asked(likely int, v *Variant) int {
