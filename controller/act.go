@@ -21,7 +21,7 @@ func (c *Controller) act(ctx context.Context, now time.Time, planned *planner.Fl
 	if err != nil {
 		return dropAll(changes, "the fleet could not be read again"), fmt.Errorf("read the fleet again: %w", err)
 	}
-	valid, dropped := revalidate(planned, &fleet, c.paused(now, declared), changes)
+	valid, dropped := c.revalidate(planned, &fleet, c.paused(now, declared), changes)
 	var failures []error
 	if err := c.intend(valid); err != nil {
 		failures = append(failures, err)
@@ -116,37 +116,42 @@ func variantsOf(fleet *planner.Fleet, changing map[string]bool) map[variantName]
 	return variants
 }
 
-// stands tells whether a variant still has the replicas that it was planned with. Where others
-// carry out what is asked for it may be on the way to that: they were asked for much the same before.
-func stands(planned, now *planner.Variant, asked int) bool {
-	if !planned.Delegated {
-		return now.CurrentReplicas == planned.CurrentReplicas
+// moves are the variants that have other replicas than they were planned with. Others who carry
+// changes out may be on the way: they were asked for much the same before. From the workloads
+// that are unsafe nothing is to be removed, as that counts on replicas that are gone.
+func (c *Controller) moves(planned, now map[variantName]*planner.Variant, changes []planner.Change) (moved map[variantName]bool, unsafe map[string]bool) {
+	least := make(map[variantName]int)
+	for name, was := range planned {
+		least[name] = was.CurrentReplicas
 	}
-	return min(planned.CurrentReplicas, asked) <= now.CurrentReplicas && now.CurrentReplicas <= max(planned.CurrentReplicas, asked)
+	for i := range changes {
+		name := nameOf(&changes[i])
+		least[name] = min(least[name], changes[i].To)
+	}
+	moved, unsafe = make(map[variantName]bool), make(map[string]bool)
+	for name, was := range planned {
+		is := now[name]
+		moved[name] = is == nil || is.CurrentReplicas != was.CurrentReplicas && !(is.Delegated && c.memory.Explains(name.workload, is))
+		if moved[name] || is.CurrentReplicas < least[name] {
+			unsafe[name.workload] = true
+		}
+	}
+	return moved, unsafe
 }
 
 // revalidate compares the fleet that changes were planned for with the fleet and the
 // pauses as they are now.
-func revalidate(planned, fleet *planner.Fleet, pauses []planner.Pause, changes []planner.Change) (valid []planner.Change, dropped []Drop) {
+func (c *Controller) revalidate(planned, fleet *planner.Fleet, pauses []planner.Pause, changes []planner.Change) (valid []planner.Change, dropped []Drop) {
 	paused := make(map[string]bool)
 	for _, p := range pauses {
 		paused[p.Workload] = true
 	}
-	changing, asked := make(map[string]bool), make(map[variantName]int)
+	changing := make(map[string]bool)
 	for i := range changes {
 		changing[changes[i].Workload] = true
-		asked[nameOf(&changes[i])] = changes[i].To
 	}
-	now, moved, movedAny := variantsOf(fleet, changing), make(map[variantName]bool), make(map[string]bool)
-	for name, was := range variantsOf(planned, changing) {
-		to, ok := asked[name]
-		if !ok {
-			to = was.CurrentReplicas
-		}
-		if is := now[name]; is == nil || !stands(was, is, to) {
-			moved[name], movedAny[name.workload] = true, true
-		}
-	}
+	now := variantsOf(fleet, changing)
+	moved, unsafe := c.moves(variantsOf(planned, changing), now, changes)
 	for _, change := range changes {
 		name := nameOf(&change)
 		switch current := now[name]; {
@@ -156,7 +161,7 @@ func revalidate(planned, fleet *planner.Fleet, pauses []planner.Pause, changes [
 			dropped = append(dropped, Drop{Change: change, Reason: "its workload is paused now"})
 		case moved[name]:
 			dropped = append(dropped, Drop{Change: change, Reason: fmt.Sprintf("it has %d replicas now", current.CurrentReplicas)})
-		case change.To < change.From && movedAny[change.Workload]:
+		case change.To < current.CurrentReplicas && unsafe[change.Workload]:
 			dropped = append(dropped, Drop{Change: change, Reason: "another variant of its workload has changed"})
 		default:
 			valid = append(valid, change)

@@ -200,7 +200,7 @@ func TestStepsOfOthersMeanwhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			fleet, now := moving(), moving()
-			fleet.Workloads[0].Variants[1].Delegated = test.delegated
+			fleet.Workloads[0].Variants[1].Delegated, now.Workloads[0].Variants[1].Delegated = test.delegated, test.delegated
 			now.Workloads[0].Variants[1].CurrentReplicas = test.now
 			entry := tick(t, &world{fleet: fleet, observations: fresh(15), reread: &now})
 			var dropped []string
@@ -210,6 +210,24 @@ func TestStepsOfOthersMeanwhile(t *testing.T) {
 			assert.Equal(t, test.dropped, dropped)
 		})
 	}
+}
+
+// Until it has decided, others follow what was asked for in the cycle before.
+func TestStepsOfOthersByWhatWasAskedForBefore(t *testing.T) {
+	w := &world{fleet: moving(), observations: fresh(45)}
+	w.fleet.Workloads[0].Variants[1].Delegated = true
+	c := newController(w)
+	entry, err := c.Tick(t.Context(), time.Unix(7, 0), nil)
+	require.NoError(t, err)
+	require.Equal(t, 5, entry.Decision.Changes[0].To)
+
+	now := moving()
+	now.Workloads[0].Variants[1].CurrentReplicas, now.Workloads[0].Variants[1].Delegated = 4, true
+	w.observations, w.reread = fresh(15), &now
+	entry, err = c.Tick(t.Context(), time.Unix(22, 0), nil)
+	require.NoError(t, err)
+	require.Equal(t, 2, entry.Decision.Changes[0].To)
+	assert.Empty(t, entry.Dropped)
 }
 
 // Removals go on where another variant of the workload goes where it was asked to.
@@ -231,6 +249,48 @@ func TestRemovalBesideStepsOfOthers(t *testing.T) {
 	now.Workloads[0].Variants[1].CurrentReplicas = 1
 	entry = tick(t, &world{fleet: fleet, observations: fresh(15), reread: &now})
 	assert.Len(t, entry.Dropped, 3)
+}
+
+// Below what is asked for now nothing is removed, and asking for more takes nothing away.
+func TestStepsOfOthersBelowWhatIsAskedFor(t *testing.T) {
+	w := &world{fleet: moving(), observations: fresh(25)}
+	dear, cheap := &w.fleet.Workloads[0].Variants[0], &w.fleet.Workloads[0].Variants[1]
+	dear.CurrentReplicas, cheap.CurrentReplicas, cheap.Delegated = 0, 8, true
+	c := newController(w)
+	entry, err := c.Tick(t.Context(), time.Unix(7, 0), nil)
+	require.NoError(t, err)
+	require.Equal(t, 3, entry.Decision.Changes[0].To)
+
+	now := moving()
+	now.Workloads[0].Variants[0].CurrentReplicas, now.Workloads[0].Variants[1].CurrentReplicas, now.Workloads[0].Variants[1].Delegated = 0, 4, true
+	w.observations, w.reread = fresh(45), &now
+	entry, err = c.Tick(t.Context(), time.Unix(22, 0), nil)
+	require.NoError(t, err)
+	require.Equal(t, 5, entry.Decision.Changes[0].To)
+	assert.Empty(t, entry.Dropped)
+}
+
+// A removal counts on replicas that others may be taking away by what was asked for before.
+func TestRemovalBesideStepsBack(t *testing.T) {
+	w := &world{fleet: moving(), observations: fresh(15)}
+	dear, cheap := &w.fleet.Workloads[0].Variants[0], &w.fleet.Workloads[0].Variants[1]
+	dear.CurrentReplicas, cheap.CurrentReplicas, cheap.Delegated = 0, 6, true
+	c := newController(w)
+	entry, err := c.Tick(t.Context(), time.Unix(7, 0), nil)
+	require.NoError(t, err)
+	require.Equal(t, 2, entry.Decision.Changes[0].To)
+
+	dear.CurrentReplicas = 1
+	w.observations = fresh(55)
+	now := moving()
+	now.Workloads[0].Variants[0].CurrentReplicas, now.Workloads[0].Variants[1].CurrentReplicas, now.Workloads[0].Variants[1].Delegated = 1, 4, true
+	w.reread = &now
+	entry, err = c.Tick(t.Context(), time.Unix(7+3600, 0), nil) // nobody is blamed for the other variant
+	require.NoError(t, err)
+	require.Len(t, entry.Decision.Changes, 1)
+	require.Equal(t, "dear", entry.Decision.Changes[0].Variant)
+	require.Len(t, entry.Dropped, 1)
+	assert.Equal(t, "another variant of its workload has changed", entry.Dropped[0].Reason)
 }
 
 // brokenLedger is on a full disk.
