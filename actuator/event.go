@@ -11,10 +11,10 @@ import (
 // Events tells what became of the changes of a cycle, on the objects that declare the
 // workloads, for [Actuator.Publish].
 func (a *Actuator) Events(e *controller.Entry) []resource.Event {
-	dropped := make(map[[2]string]string, len(e.Dropped))
+	dropped := make(map[[2]string]*controller.Drop, len(e.Dropped))
 	for i := range e.Dropped {
 		d := &e.Dropped[i]
-		dropped[[2]string{d.Change.Workload, d.Change.Variant}] = d.Reason
+		dropped[[2]string{d.Change.Workload, d.Change.Variant}] = d
 	}
 	var events []resource.Event
 	for i := range e.Decision.Changes {
@@ -23,11 +23,10 @@ func (a *Actuator) Events(e *controller.Entry) []resource.Event {
 		if !ok {
 			continue
 		}
-		why, failed := dropped[[2]string{c.Workload, c.Variant}]
-		if failed {
+		if d := dropped[[2]string{c.Workload, c.Variant}]; d != nil {
 			events = append(events, resource.Event{
 				Object: target.Declared(), Warning: true, Reason: "NotScaled",
-				Message: fmt.Sprintf("%s stays at %d replicas instead of %d: %s", &target.Object, c.From, c.To, why),
+				Message: fmt.Sprintf("%s stays at %d replicas instead of %d: %s", &target.Object, d.Found, c.To, d.Reason),
 			})
 			continue
 		}

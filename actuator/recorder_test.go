@@ -192,7 +192,7 @@ func TestEventsOfACycle(t *testing.T) {
 		{Workload: "team/chat", Variant: "h100", From: 2, To: 5, Reason: "more arrives"},
 		{Workload: "team/gone", Variant: "h100", From: 2, To: 5},
 	}
-	dropped := []controller.Drop{{Change: changes[0], Reason: "it has 3 replicas now"}}
+	dropped := []controller.Drop{{Change: changes[0], Reason: "it has 3 replicas now", Found: 3}}
 	for name, test := range map[string]struct {
 		mode    resource.Mode
 		dropped []controller.Drop
@@ -202,7 +202,7 @@ func TestEventsOfACycle(t *testing.T) {
 		"recommended": {resource.Recommend, nil, resource.Event{Reason: "Recommended", Series: "Deployment team/chat 2 5", Message: "Deployment team/chat should be scaled from 2 to 5: more arrives"}},
 		"dry run":     {resource.DryRun, nil, resource.Event{Reason: "DryRun", Series: "Deployment team/chat 2 5", Message: "Deployment team/chat would be scaled from 2 to 5: more arrives"}},
 		"dropped": {resource.Apply, dropped, resource.Event{
-			Reason: "NotScaled", Warning: true, Message: "Deployment team/chat stays at 2 replicas instead of 5: it has 3 replicas now",
+			Reason: "NotScaled", Warning: true, Message: "Deployment team/chat stays at 3 replicas instead of 5: it has 3 replicas now",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
