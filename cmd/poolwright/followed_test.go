@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,8 +37,14 @@ func TestFollowedPages(t *testing.T) {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
 			http, grpc := freeAddress(t), freeAddress(t)
+			folder := checkout(t)
+			t.Cleanup(func() {
+				if log, err := os.ReadFile(filepath.Join(folder, "poolwright.log")); err == nil && t.Failed() { //nolint:gosec // the test's own
+					t.Logf("what serve said:\n%s", log)
+				}
+			})
 			assert.Equal(t, followed.blocks, handbook.Follow(t, filepath.Join("..", "..", page), handbook.Place{
-				Folder: checkout(t), First: followed.first,
+				Folder: folder, First: followed.first,
 				Here: []string{
 					// There is one already, and tests are what this is.
 					"git clone https://github.com/poolwright/poolwright && cd poolwright", "true",
@@ -43,6 +52,7 @@ func TestFollowedPages(t *testing.T) {
 					// tools/first-run.sh has grpcurl at hand.
 					"go tool -modfile=tools/go.mod grpcurl", "true",
 					"examples/what-if.yaml", "shorter.yaml",
+					"--retry 30 ", "--retry 240 ", // seconds, as readers don't share their machine with other tests
 					"poolwright serve", "poolwright serve --http-address " + http + " --grpc-address " + grpc,
 					"localhost:8080", http,
 				},
@@ -70,11 +80,24 @@ func checkout(t *testing.T) string {
 	return folder
 }
 
-// freeAddress is one that nobody listens on.
+// firstPort is where freeAddress begins: anywhere, so that tests of another process, at the
+// same time, get other ports. portsTried are those behind it that have been looked at.
+var (
+	firstPort  = 10_000 + rand.Int32N(20_000)
+	portsTried atomic.Int32
+)
+
+// freeAddress is one that nobody listens on and, until a program does, nobody is given who
+// asks the system for any: its port is below those.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return l.Addr().String()
+	for range 1_000 {
+		address := fmt.Sprintf("127.0.0.1:%d", firstPort+portsTried.Add(1))
+		if l, err := net.Listen("tcp", address); err == nil {
+			require.NoError(t, l.Close())
+			return address
+		}
+	}
+	require.FailNow(t, "no port is free")
+	return ""
 }
