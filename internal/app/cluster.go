@@ -243,6 +243,13 @@ func (l *clusterLoop) objects() map[telemetry.Variant]string {
 	return all
 }
 
+// advised are the variants whose changes are only published.
+func (l *clusterLoop) advised() map[telemetry.Variant]bool {
+	all := make(map[telemetry.Variant]bool)
+	l.catalog.Advised(func(workload, variant string) { all[telemetry.Variant{Workload: workload, Variant: variant}] = true })
+	return all
+}
+
 // term is the time of a leader, to whose controller it is observer and actuator.
 type term struct {
 	*clusterLoop
@@ -305,11 +312,11 @@ func (t *term) refused() {
 }
 
 // decided logs a cycle and publishes it.
-func (t *term) decided(ctx context.Context, e *controller.Entry) ([]telemetry.Condition, map[telemetry.Variant]string) {
+func (t *term) decided(ctx context.Context, e *controller.Entry) telemetry.Declared {
 	t.sequence = e.Sequence
 	t.decisions.report(e)
 	t.publish(ctx, e)
-	return t.contested(), t.objects()
+	return telemetry.Declared{Conditions: t.contested(), Objects: t.objects(), Advised: t.advised()}
 }
 
 // publish writes what a cycle means for the objects of the cluster, and tells of it.

@@ -110,9 +110,9 @@ func TestBrokenLedgerPublishesAllTheSame(t *testing.T) {
 	c := newCycle(controller.Config{
 		Planner: planner.New(lp.Simplex()), Catalog: fullDisk{}, Observer: fullDisk{}, Actuator: fullDisk{}, Ledger: fullDisk{},
 	}, telemetry.New(prometheus.NewRegistry(), telemetry.Config{}), &pulse{}, tracing.NewLoop(nil), &server.Precedence{},
-		func(_ context.Context, e *controller.Entry) ([]telemetry.Condition, map[telemetry.Variant]string) {
+		func(_ context.Context, e *controller.Entry) telemetry.Declared {
 			published = append(published, e.Sequence)
-			return nil, nil
+			return telemetry.Declared{}
 		})
 	_, err := c.run(t.Context(), time.Now(), time.Second, planner.Objective{TimeLimit: time.Second})
 	require.ErrorIs(t, err, errFull)

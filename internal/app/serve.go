@@ -180,9 +180,8 @@ type cycle struct {
 	publish publish
 }
 
-// publish writes about a decision, and returns the conditions of workloads beyond those of
-// the decision and the names of the objects that declare variants.
-type publish func(context.Context, *controller.Entry) ([]telemetry.Condition, map[telemetry.Variant]string)
+// publish writes about a decision, and returns what objects say beyond it.
+type publish func(context.Context, *controller.Entry) telemetry.Declared
 
 func newCycle(c controller.Config, m *telemetry.Loop, alive *pulse, t *tracing.Loop, before *server.Precedence, p publish) cycle {
 	return cycle{controller.New(m.Timed(t.Traced(c))), m, alive, t, before, p}
@@ -198,17 +197,15 @@ func (c *cycle) run(ctx context.Context, now time.Time, every time.Duration, obj
 	defer cancel()
 	c.pulse.begin(began, every)
 	entry, err := c.controller.Tick(ctx, now, server.Stop(limited))
-	var conditions []telemetry.Condition
-	var objects map[telemetry.Variant]string
+	var declared telemetry.Declared
 	if entry.Sequence > 0 && c.publish != nil {
 		c.metrics.Publish(func() {
-			c.traces.Publish(ctx, func(ctx context.Context) { conditions, objects = c.publish(ctx, &entry) })
+			c.traces.Publish(ctx, func(ctx context.Context) { declared = c.publish(ctx, &entry) })
 		})
 	}
 	c.traces.End(&entry, err)
 	c.metrics.Done(telemetry.Cycle{
-		Entry: entry, Err: err, At: time.Now(), Took: time.Since(began), Interval: every,
-		Conditions: conditions, Objects: objects,
+		Entry: entry, Err: err, At: time.Now(), Took: time.Since(began), Interval: every, Declared: declared,
 	})
 	c.pulse.end(time.Now(), entry.Sequence > 0)
 	return entry, err

@@ -25,6 +25,10 @@ func (t *Target) EffectiveMode() Mode {
 	return t.Mode
 }
 
+// Advised tells whether changes of the replicas are only published, so that nobody may
+// follow.
+func (t *Target) Advised() bool { return t.EffectiveMode() != Apply && !t.Delegated }
+
 // Declared is the object that events about the variant are on.
 func (t *Target) Declared() Reference {
 	if t.Workload.Kind == "" {

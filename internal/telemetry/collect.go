@@ -22,7 +22,7 @@ type described struct {
 	plannedDevices, poolDevices                  *prometheus.Desc
 	arrivals, plannedArrivals, unmet, condition  *prometheus.Desc
 	predicted, slo, observed, deviation          *prometheus.Desc
-	current, planned, residual                   *prometheus.Desc
+	current, planned, residual, advised          *prometheus.Desc
 	infernoDesired, infernoCurrent, infernoRatio *prometheus.Desc
 }
 
@@ -52,6 +52,7 @@ func describe() described {
 		current:  gauge("poolwright_current_replicas", "Replicas asked for when the cycle began.", "workload", "variant"),
 		planned:  gauge("poolwright_planned_replicas", "Planned replicas.", "workload", "variant"),
 		residual: gauge("poolwright_residual_replicas", "Difference between planned and current replicas, without a sign.", "workload", "variant"),
+		advised:  gauge("poolwright_variant_advised", "1 for each variant whose changes are only published, so that nobody may follow.", "workload", "variant"),
 
 		infernoDesired: gauge("inferno_desired_replicas", "Planned replicas, as llm-d names them.", inferno...),
 		infernoCurrent: gauge("inferno_current_replicas", "Replicas asked for when the cycle began, as llm-d names them.", inferno...),
@@ -65,7 +66,7 @@ func (l *Loop) Describe(out chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
 		d.interval, d.at, d.price, d.gap, d.workloads, d.hidden, d.plannedDevices, d.poolDevices,
 		d.arrivals, d.plannedArrivals, d.unmet, d.condition, d.predicted, d.slo, d.observed, d.deviation,
-		d.current, d.planned, d.residual, d.infernoDesired, d.infernoCurrent, d.infernoRatio,
+		d.current, d.planned, d.residual, d.advised, d.infernoDesired, d.infernoCurrent, d.infernoRatio,
 	} {
 		out <- desc
 	}
@@ -224,6 +225,9 @@ func (c *collection) variant(w *planner.Workload, plan *planner.WorkloadPlan, j 
 	c.add(c.current, current, workload, v.Name)
 	c.add(c.planned, planned, workload, v.Name)
 	c.add(c.residual, math.Abs(planned-current), workload, v.Name)
+	if c.cycle.Advised[Variant{workload, v.Name}] {
+		c.add(c.advised, 1, workload, v.Name)
+	}
 	if d, ok := c.deviations[variant{workload, v.Name}]; ok {
 		if d.ttft.Known {
 			c.add(c.deviation, d.ttft.Value, workload, v.Name, latencyNames[queueing.TTFT])

@@ -56,11 +56,18 @@ type Cycle struct {
 	Took time.Duration
 	// Interval is the time between cycles, which alerts compare with.
 	Interval time.Duration
+	Declared
+}
+
+// Declared is what objects of a cluster say beyond the decision.
+type Declared struct {
 	// Conditions are those of workloads beyond those of the decision.
 	Conditions []Condition
 	// Objects are the names of the objects that declare variants, by which llm-d calls them;
 	// those that are not in it have the name of their workload.
 	Objects map[Variant]string
+	// Advised are the variants whose changes are only published, so that nobody may follow.
+	Advised map[Variant]bool
 }
 
 // Variant names a variant of a workload.

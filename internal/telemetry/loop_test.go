@@ -116,6 +116,7 @@ func TestWhatIsShownOfACycle(t *testing.T) {
 	l, r := newLoop(telemetry.Config{})
 	c := cycle(t)
 	c.Conditions = []telemetry.Condition{{"prod/chat", "OwnershipConflict"}, {"prod/dark", "DemandUnknown"}, {"gone", "Any"}}
+	c.Advised = map[telemetry.Variant]bool{{Workload: "prod/chat", Variant: "a100"}: true, {Workload: "gone", Variant: "a100"}: true}
 	l.Done(c)
 	of := func(name string) map[string]float64 { return values(t, r, name) }
 	d := &c.Entry.Decision
@@ -136,6 +137,7 @@ func TestWhatIsShownOfACycle(t *testing.T) {
 	assert.Equal(t, map[string]float64{"h100 prod/chat": h100, "a100 prod/chat": a100, "a100 prod/dark": 2}, of("poolwright_planned_replicas"))
 	assert.Equal(t, map[string]float64{"h100 prod/chat": math.Abs(h100 - 1), "a100 prod/chat": math.Abs(a100 - 2), "a100 prod/dark": 0},
 		of("poolwright_residual_replicas"))
+	assert.Equal(t, map[string]float64{"a100 prod/chat": 1}, of("poolwright_variant_advised"))
 	observed := of("poolwright_observed_latency_seconds")
 	assert.InDelta(t, (8*0.1+2*0.4)/10, observed["ttft prod/chat"], 1e-12, "the mean over requests: two replicas of one variant, one of the other")
 	assert.InDelta(t, (8*0.008+2*0.02)/10, observed["itl prod/chat"], 1e-12)
@@ -334,6 +336,7 @@ func TestPageListsAllMetrics(t *testing.T) {
 	answerOnce(t, r)
 	c := cycle(t)
 	c.Entry.Decision.Plans[0].Prediction = &planner.Prediction{}
+	c.Advised = map[telemetry.Variant]bool{{Workload: "prod/chat", Variant: "a100"}: true}
 	l.Done(c)
 	askOnce(t, l)
 	problems, err := testutil.GatherAndLint(r)

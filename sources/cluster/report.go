@@ -41,7 +41,7 @@ func (c *Catalog) Report(e *controller.Entry) ([]resource.Patch, []resource.Even
 		for j := range s.seen[k] {
 			target := s.target(k, j)
 			o.Ready = append(o.Ready, s.seen[k][j].ready)
-			o.Advised = append(o.Advised, target.EffectiveMode() != resource.Apply && !target.Delegated)
+			o.Advised = append(o.Advised, target.Advised())
 		}
 		patches = append(patches, c.config.Readers[s.reader[k]].Patches(s.view, w, &o)...)
 		patches = append(patches, routes.Patches(w, &o)...)
@@ -148,6 +148,23 @@ func (c *Catalog) Objects(yield func(workload, variant, object string)) {
 		for j := range w.Declared {
 			if object := w.Declared[j].Object.Name; object != "" {
 				yield(w.QualifiedName(), w.Declared[j].Name, object)
+			}
+		}
+	}
+}
+
+// Advised calls yield with the qualified name of a workload and the name of a variant, for all
+// of the last view whose changes are only published, so that nobody may follow.
+func (c *Catalog) Advised(yield func(workload, variant string)) {
+	s := c.latest.Load()
+	if s == nil {
+		return
+	}
+	for i := range s.workloads {
+		w := &s.workloads[i]
+		for j := range w.Declared {
+			if target := s.target(i, j); target.Advised() {
+				yield(w.QualifiedName(), w.Declared[j].Name)
 			}
 		}
 	}

@@ -131,6 +131,7 @@ func TestTargets(t *testing.T) {
 	_, ok = before.Target("a/x", "v")
 	assert.False(t, ok, "before the first fleet")
 	before.Objects(func(_, _, object string) { assert.Fail(t, "before the first fleet", object) })
+	before.Advised(func(workload, _ string) { assert.Fail(t, "before the first fleet", workload) })
 }
 
 // Two of our own installations, or we and somebody else, must not fight over a target.
@@ -355,4 +356,7 @@ func TestAdvised(t *testing.T) {
 	for name, advised := range map[string]bool{"a/applied": false, "a/recommended": true, "a/dry": true} {
 		assert.Equal(t, []bool{advised}, w.outcomes[name].Advised, name)
 	}
+	var found []string
+	c.Advised(func(workload, variant string) { found = append(found, workload+" "+variant) })
+	assert.ElementsMatch(t, []string{"a/recommended v", "a/dry v"}, found)
 }
