@@ -110,7 +110,7 @@ func (c *cycle) binding(i int) string {
 	case c.asked(i):
 		return "metrics"
 	}
-	return plan.Variants[plan.busiest()].Size.Binding
+	return plan.Variants[plan.busiest(w)].Size.Binding
 }
 
 // onlyMinimums tells whether no replica runs beyond declared minimums.
@@ -126,11 +126,14 @@ func onlyMinimums(w *Workload, plan *WorkloadPlan, total int) bool {
 	return true
 }
 
-// busiest is the variant with the largest share of the traffic.
-func (p *WorkloadPlan) busiest() int {
-	best := 0
+// busiest is the variant with the highest load; of those that are as busy but for rounding, the
+// one with the largest share of the traffic.
+func (p *WorkloadPlan) busiest(w *Workload) int {
+	const rounding = 1e-9
+	best, highest := 0, p.load(w)
 	for j := range p.Variants {
-		if p.Variants[j].Share > p.Variants[best].Share {
+		busy, share := p.loadOf(w, j) >= highest*(1-rounding), p.Variants[j].Share
+		if busy && (p.loadOf(w, best) < highest*(1-rounding) || share > p.Variants[best].Share) {
 			best = j
 		}
 	}

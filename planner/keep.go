@@ -55,8 +55,10 @@ func (c *cycle) judge(w *Workload, plan *WorkloadPlan, shortfall int) {
 		plan.Reason = "no demand"
 	case used == "":
 		plan.Binding, plan.Reason = "currentReplicas", "no replica runs"
+	case plan.lacking(w) != "":
+		plan.Binding, plan.Reason = "currentReplicas", fmt.Sprintf("%s serve nothing: no replica %s", used, plan.lacking(w))
 	case plan.Unmet > 0:
-		plan.Binding = plan.Variants[plan.busiest()].Size.Binding
+		plan.Binding = plan.Variants[plan.busiest(w)].Size.Binding
 		plan.Reason = fmt.Sprintf("%s sustain %.4g of %.4g requests/s within the SLO%s, limited by %s",
 			used, float64(plan.Served), float64(w.ArrivalRate), w.afterFailures(), plan.Binding)
 	default:
@@ -81,24 +83,45 @@ func (w *Workload) afterFailures() string {
 	return fmt.Sprintf(" with %d of them failed", w.Redundancy)
 }
 
-// load is the part of what the SLO allows that the traffic takes of the busiest
-// variant. Without shapes and phases all variants are as busy.
+// lacking says what no replica does where all there are do the other half of the work; empty
+// where something could serve.
+func (p *WorkloadPlan) lacking(w *Workload) string {
+	runs := map[optimizer.Phase]bool{}
+	for j := range p.Variants {
+		runs[w.Variants[j].Role] = runs[w.Variants[j].Role] || p.Variants[j].Total() > 0
+	}
+	switch {
+	case runs[optimizer.Whole], runs[optimizer.Prefill] == runs[optimizer.Decode]:
+		return ""
+	case runs[optimizer.Prefill]:
+		return "decodes"
+	}
+	return "prefills"
+}
+
+// load is that of the busiest variant. Without shapes and phases all variants are as busy.
 func (p *WorkloadPlan) load(w *Workload) float64 {
 	busiest := 0.0
 	for j := range p.Variants {
-		v := &p.Variants[j]
-		needed := 0.0
-		if len(w.Shapes) == 0 && v.Share > 0 {
-			needed = float64(w.ArrivalRate) * v.Share / float64(v.Size.Served)
-		}
-		for s, share := range v.ShapeShares {
-			if share > 0 {
-				needed += float64(w.ArrivalRate) * w.Shapes[s].Share * share / float64(v.Size.Shapes[s].Served)
-			}
-		}
-		if needed > 0 {
-			busiest = max(busiest, needed/float64(v.Total()))
-		}
+		busiest = max(busiest, p.loadOf(w, j))
 	}
 	return busiest
+}
+
+// loadOf is the part of what the SLO allows that the traffic takes of a variant.
+func (p *WorkloadPlan) loadOf(w *Workload, j int) float64 {
+	v := &p.Variants[j]
+	needed := 0.0
+	if len(w.Shapes) == 0 && v.Share > 0 {
+		needed = float64(w.ArrivalRate) * v.Share / float64(v.Size.Served)
+	}
+	for s, share := range v.ShapeShares {
+		if share > 0 {
+			needed += float64(w.ArrivalRate) * w.Shapes[s].Share * share / float64(v.Size.Shapes[s].Served)
+		}
+	}
+	if needed == 0 {
+		return 0
+	}
+	return needed / float64(v.Total())
 }

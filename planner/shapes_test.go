@@ -213,6 +213,28 @@ func TestPhasesArePlannedAsPairs(t *testing.T) {
 	assert.InEpsilon(t, float64(whole.SaturationRate()), float64(p.Prediction.Saturation), 1e-6)
 }
 
+// What limits a pair is the limit of the phase that comes nearer to its own, whatever the rate.
+func TestTheBusierPhaseLimitsAPair(t *testing.T) {
+	prefill, decode := paired()
+	f := shaped(1, nil, prefill, decode)
+	f.Workloads[0].Shape = lengths(2000, 200)
+	seen := map[string]bool{}
+	for rate := queueing.Rate(1); rate <= 40; rate++ {
+		f.Workloads[0].ArrivalRate = rate
+		p := plan(t, planner.Snapshot{Fleet: f}).Plans[0]
+		load := func(j int) float64 {
+			return float64(rate) / float64(p.Variants[j].Size.Served) / float64(p.Variants[j].Total())
+		}
+		want := p.Variants[0].Size.Binding
+		if load(1) > load(0) {
+			want = p.Variants[1].Size.Binding
+		}
+		assert.Equal(t, want, p.Binding, "%v requests/s", rate)
+		seen[want] = true
+	}
+	assert.Len(t, seen, 2, "either phase is the busier one at some rate")
+}
+
 // Of several partners the least suitable decides.
 func TestPhasesCountOnTheLeastPartner(t *testing.T) {
 	prefill, decode := paired()
@@ -257,6 +279,26 @@ func TestAFleetAsItStandsIsRouted(t *testing.T) {
 	assert.Contains(t, p.Reason, "2 × prefill + 2 × decode for 5 requests/s")
 	require.NotNil(t, p.Prediction)
 	assert.Positive(t, p.Prediction.TTFT.Mean)
+}
+
+// Replicas of one phase serve nothing without the other, and no limit is to blame.
+func TestAPhaseWithoutTheOtherIsNamed(t *testing.T) {
+	for _, test := range []struct {
+		prefill, decode int
+		reason          string
+	}{
+		{2, 0, "2 × prefill serve nothing: no replica decodes"},
+		{0, 3, "3 × decode serve nothing: no replica prefills"},
+		{0, 0, "no replica runs"},
+	} {
+		prefill, decode := paired()
+		prefill.CurrentReplicas, decode.CurrentReplicas = test.prefill, test.decode
+		d, _, err := planner.New(lp.Simplex()).Evaluate(planner.Snapshot{Fleet: shaped(5, nil, prefill, decode)}, planner.Memory{})
+		require.NoError(t, err)
+		assert.Equal(t, test.reason, d.Plans[0].Reason)
+		assert.Equal(t, "currentReplicas", d.Plans[0].Binding)
+		assert.Equal(t, optimizer.Partial, d.Demand)
+	}
 }
 
 // Held and idle workloads have shares like planned ones: those of all shapes add up, each
