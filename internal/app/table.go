@@ -234,8 +234,14 @@ func (t *table) capacities(m *poolwrightv1.Capacities) {
 		for s, served := range v.GetShapeServedRps() {
 			t.line("", fmt.Sprintf("  shape %d", s+1), "", number(served), "", "")
 		}
+	}
+	// Text between rows would end their alignment.
+	separate := t.section
+	for _, v := range m.GetVariants() {
 		if v.GetReason() != "" {
-			t.wrapped("  ", v.GetReason())
+			separate()
+			separate = func() {}
+			t.text(v.GetWorkload()+" on "+v.GetVariant()+": "+v.GetReason(), "    ")
 		}
 	}
 }
