@@ -38,6 +38,12 @@ was missed in every run of a simulation, or some decision of a ledger was not re
 	// pflag lets a word stick out by up to five columns.
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages ", "Flags.FlagUsagesWrapped 95 "))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if !c.HasParent() {
+			// The flags of a command that there is not are those of none.
+			if unknown := knownCommand(c, c.Flags().Args()); unknown != nil {
+				return unknown
+			}
+		}
 		return &usageError{fmt.Errorf("%w\nRun '%s --help' for usage", err, c.CommandPath())}
 	})
 	root.AddCommand(
@@ -60,6 +66,21 @@ was missed in every run of a simulation, or some decision of a ledger was not re
 	)
 	return root
 }
+
+// once is the value of a flag that is given once: of two files, one would be left out.
+type once string
+
+func (o *once) String() string { return string(*o) }
+
+func (o *once) Set(value string) error {
+	if *o != "" {
+		return fmt.Errorf("given twice, first as %q: only one is read", *o)
+	}
+	*o = once(value)
+	return nil
+}
+
+func (*once) Type() string { return "string" }
 
 // knownCommand rejects what is no command as bad input.
 func knownCommand(c *cobra.Command, args []string) error {
@@ -100,7 +121,7 @@ func newQuestion(q app.Question, use, short, example string) *cobra.Command {
 			return app.Ask(c.Context(), request, c.InOrStdin(), c.OutOrStdout())
 		},
 	}
-	c.Flags().StringVarP(&request.File, "file", "f", "", "fleet file in YAML or JSON, or - for standard input")
+	c.Flags().VarP((*once)(&request.File), "file", "f", "fleet file in YAML or JSON, or - for standard input")
 	c.Flags().VarP(&request.Format, "output", "o", "how to print the answer: table, json or yaml")
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(app.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	request.Engine = "go"

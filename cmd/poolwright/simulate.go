@@ -61,7 +61,7 @@ func newSimulation(r *app.SimulateRequest, use, example string) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVarP(&r.File, "file", "f", "", "simulation in YAML or JSON, or - for standard input")
+	f.VarP((*once)(&r.File), "file", "f", "simulation in YAML or JSON, or - for standard input")
 	f.UintSliceVar(&r.Seeds, "seed", nil, "seeds of what is random, in the place of the simulation's; each is a run")
 	f.StringArrayVar(&r.Sweep, "sweep", nil, "vary a field: PATH=VALUE,… or PATH=LOW..HIGH:STEP, such as pools.H100=8..64:8; may be repeated")
 	f.StringVar(&r.Shard, "shard", "", "simulate one of several parts of a sweep: INDEX/COUNT, or COUNT in a pod of an Indexed Job")
