@@ -128,7 +128,7 @@ func FirstPrinciples(device Device, devices int, model Architecture) (Guess, err
 	}
 	g := Guess{
 		Profile: guess(device, float64(devices), model).profile(),
-		Notes:   []string{"nothing was measured: the profile follows from facts about device and model, and may be off by a factor of two"},
+		Notes:   []string{"nothing was measured: the profile follows from facts about device and model; coefficients may be off by a factor of 2 to 10, latencies, their sums, by less"},
 	}
 	for t, value := range coefficientsOf(g.Profile) {
 		if value > maxSeconds {

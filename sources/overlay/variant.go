@@ -93,7 +93,7 @@ func (c *completion) estimate(w *resource.Workload, v *resource.Variant, r *queu
 		if r.KVCacheTokens == 0 {
 			r.KVCacheTokens = guess.KVCacheTokens
 		}
-		notes.add(ProfileEstimated, "%s: nobody measured its profile: it follows from facts about device and model, and may be off by a factor of two", v.Name)
+		notes.add(ProfileEstimated, "%s: nobody measured its profile: it follows from facts about device and model; coefficients may be off by a factor of 2 to 10, latencies, their sums, by less", v.Name)
 		return true
 	}
 	return false
