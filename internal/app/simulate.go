@@ -1,13 +1,11 @@
 package app
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -76,6 +74,9 @@ func Simulate(ctx context.Context, r *SimulateRequest, in io.Reader, out, log io
 	m, err := r.simulation(in)
 	if err != nil {
 		return &InputError{err}
+	}
+	if err := r.writable(); err != nil {
+		return err
 	}
 	s := simulator{engine: engine, name: r.Engine, ledger: r.Ledger, open: beside(r.File)}
 	if len(r.Sweep) > 0 {
@@ -199,12 +200,13 @@ func anyPointMet(m *poolwrightv1.Sweep) bool {
 
 // write writes a result, and the page about it.
 func (p *Printed) write(out io.Writer, m *poolwrightv1.SimulationResult) error {
+	var reported error
 	if p.Report != "" {
 		if err := toFile(p.Report, func(w io.Writer) error { return report.HTML(w, m) }); err != nil {
-			return fmt.Errorf("write the report: %w", err)
+			reported = fmt.Errorf("write the report: %w", err)
 		}
 	}
-	return p.to(out, func(w io.Writer) error {
+	return errors.Join(reported, p.to(out, func(w io.Writer) error {
 		switch {
 		case p.Output.String() == "json":
 			return writeDocument(w, m, document.MarshalJSON)
@@ -216,7 +218,7 @@ func (p *Printed) write(out io.Writer, m *poolwrightv1.SimulationResult) error {
 			return report.CSV(w, m)
 		}
 		return writeTable(w, m)
-	})
+	}))
 }
 
 func (p *Printed) writeSweep(out io.Writer, m *poolwrightv1.Sweep) error {
@@ -231,6 +233,18 @@ func (p *Printed) writeSweep(out io.Writer, m *poolwrightv1.Sweep) error {
 	})
 }
 
+// writable returns why a file could not be written, before there is anything to lose.
+func (p *Printed) writable() error {
+	var mistakes []error
+	if err := writable(p.To); p.To != "" && err != nil {
+		mistakes = append(mistakes, fmt.Errorf("write the result: %w", err))
+	}
+	if err := writable(p.Report); p.Report != "" && err != nil {
+		mistakes = append(mistakes, fmt.Errorf("write the report: %w", err))
+	}
+	return errors.Join(mistakes...)
+}
+
 // to writes to the file that is asked for, or to out.
 func (p *Printed) to(out io.Writer, write func(io.Writer) error) error {
 	var err error
@@ -243,25 +257,6 @@ func (p *Printed) to(out io.Writer, write func(io.Writer) error) error {
 		return fmt.Errorf("write the result: %w", err)
 	}
 	return nil
-}
-
-// toFile writes a file that is there as a whole or not at all.
-func toFile(name string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	buffered := bufio.NewWriter(f)
-	err = errors.Join(write(buffered), buffered.Flush(), f.Chmod(0o644), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
 }
 
 // simulationError tells bad input and being interrupted from failures.
