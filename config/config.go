@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/poolwright/poolwright/internal/document"
@@ -63,9 +64,26 @@ const (
 // Read reads a configuration from YAML or JSON. The error names every mistake.
 func Read(data []byte) (Config, error) {
 	m := &poolwrightv1.Config{}
-	if err := document.Unmarshal(data, m); err != nil {
-		return Config{}, err
+	return read(data, m, func() (Config, error) { return configOf(m) })
+}
+
+// read reads a document into a message, and then what that means. The error names the mistakes of
+// both.
+func read[C any](data []byte, m proto.Message, meaning func() (C, error)) (C, error) {
+	var none C
+	tree, err := document.Parse(data)
+	if err != nil {
+		return none, err
 	}
+	text := document.Decode(tree, m)
+	c, err := meaning()
+	if text != nil {
+		return none, message.CompleteWith(text, func() error { return err })
+	}
+	return c, err
+}
+
+func configOf(m *poolwrightv1.Config) (Config, error) {
 	c := Config{Cluster: clusterOf(m.GetCluster()), Metrics: metricsOf(m.GetMetrics())}
 	mistakes := c.check(m)
 	var err error

@@ -96,7 +96,7 @@ func TestExample(t *testing.T) {
 // Every mistake is named at once, with its path.
 func TestMistakes(t *testing.T) {
 	for name, test := range map[string]struct{ text, mistakes string }{
-		"syntax": {"metrics: {ur: x}", "line 1, column 11: metrics.ur: unknown field; did you mean url?"},
+		"syntax": {"metrics: {ur: x}", "metrics.ur: unknown field; did you mean url? (line 1, column 11)\nmetrics.url: there is none, and no scraping that does without"},
 		"empty":  {"{}", "metrics: value is required"},
 		"rules": {
 			"cluster: {namespaces: [A, b, b], burst: -1}\nmetrics: {}\nfleet: {accelerators: [{}]}",
@@ -107,11 +107,20 @@ fleet.accelerators[0].name: must be at least 1 characters`,
 		},
 		"secrets": {
 			"metrics: {url: 'http://p', headers: {Authorization: 123456, X: [secret]}}",
-			`line 1, column 53: metrics.headers["Authorization"]: expected a string, got something else: put it in quotes
-line 1, column 64: metrics.headers["X"]: expected a string, got something else`,
+			`metrics.headers["Authorization"]: expected a string, got something else: put it in quotes (line 1, column 53)
+metrics.headers["X"]: expected a string, got something else (line 1, column 64)`,
 		},
-		"no secrets": {"metrics: {headers: secret}", "line 1, column 20: metrics.headers: expected an object, got something else"},
-		"no metrics": {"metrics: {scrapeInterval: 5s}", "metrics.url: there is none, and no scraping that does without"},
+		"no secrets": {"metrics: {url: 'http://p', headers: secret}", "metrics.headers: expected an object, got something else (line 1, column 37)"},
+		"text and meaning": {
+			"foo: 1\nmetrics: {url: 'ftp://p', window: soon}\nfleet: {control: {cycle: 0s}, workloadDefaults: {mode: FOO}}",
+			`fleet.control.cycle: must be greater than or equal to 1s and less than or equal to 3600s
+fleet.workloadDefaults.mode: expected APPLY, RECOMMEND, DRY_RUN or OFF, got the string "FOO" (line 3, column 56)
+foo: unknown field; must be cluster, metrics or fleet (line 1, column 1)
+metrics.url: "ftp://p" is no http or https URL
+metrics.window: expected a duration such as "50ms", "1m30s" or "0.05s", got the string "soon" (line 2, column 35)`,
+		},
+		"no document": {"metrics: [", "line 1: not YAML: did not find expected node content"},
+		"no metrics":  {"metrics: {scrapeInterval: 5s}", "metrics.url: there is none, and no scraping that does without"},
 		"meaning": {
 			"cluster: {leaderElection: {leaseDuration: 1500ms}}\nmetrics: {url: prometheus, window: 1s}\nfleet: {objective: {relativeGap: -1}}",
 			`cluster.leaderElection.leaseDuration: 1.5s is not of whole seconds, as a Lease has them

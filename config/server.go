@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/poolwright/poolwright/internal/access"
-	"github.com/poolwright/poolwright/internal/document"
 	"github.com/poolwright/poolwright/internal/message"
 	poolwrightv1 "github.com/poolwright/poolwright/proto/poolwright/v1"
 	"github.com/poolwright/poolwright/server"
@@ -35,9 +34,10 @@ const defaultCache = 10 * time.Second
 // every mistake.
 func ReadServer(data []byte) (Server, error) {
 	m := &poolwrightv1.Server{}
-	if err := document.Unmarshal(data, m); err != nil {
-		return Server{}, err
-	}
+	return read(data, m, func() (Server, error) { return serverOf(m) })
+}
+
+func serverOf(m *poolwrightv1.Server) (Server, error) {
 	s := Server{Access: accessOf(m), Limits: limitsOf(m.GetLimits()), Tracing: tracingOf(m.GetTracing())}
 	var mistakes message.Violations
 	errors.As(message.Server(m), &mistakes)

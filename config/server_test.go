@@ -71,7 +71,7 @@ insecure: true
 // Every mistake is named at once, with its path.
 func TestMistakesOfTheServer(t *testing.T) {
 	for name, test := range map[string]struct{ text, mistakes string }{
-		"syntax": {"tls: {keyfile: x}", "line 1, column 7: tls.keyfile: unknown field; did you mean keyFile?"},
+		"syntax": {"tls: {keyfile: x}", "tls.certificateFile: must be at least 1 characters\ntls.keyFile: must be at least 1 characters\ntls.keyfile: unknown field; did you mean keyFile? (line 1, column 7)"},
 		"rules": {
 			"tls: {}\nlimits: {rate: -1, deadline: 0s}",
 			`limits.deadline: must be greater than 0s

@@ -15,15 +15,16 @@ import (
 // request, as far as it could be read, so that all come in one error. Errors that
 // are no [*document.Error] stay as they are.
 func Complete(m proto.Message, err error) error {
-	return complete(err, func() error { return check(m) })
+	return CompleteWith(err, func() error { return check(m) })
 }
 
 // CompleteSimulation is [Complete] for simulations whose files of requests may be opened.
 func CompleteSimulation(m *poolwrightv1.Simulation, open Opener, err error) error {
-	return complete(err, func() error { _, err := Simulation(m, open); return err })
+	return CompleteWith(err, func() error { _, err := Simulation(m, open); return err })
 }
 
-func complete(err error, check func() error) error {
+// CompleteWith is [Complete] with what reports mistakes in the meaning, as [Violations].
+func CompleteWith(err error, check func() error) error {
 	var text *document.Error
 	if !errors.As(err, &text) {
 		return err
