@@ -69,7 +69,7 @@ func Ask(ctx context.Context, r Request, in io.Reader, out io.Writer) error {
 	r.Strategy.apply(fleet)
 	answer, unmet, err := ask(ctx, service, r.Question, fleet)
 	if err != nil {
-		return err
+		return inFile(r.File, err)
 	}
 	if err := r.Format.write(out, answer); err != nil {
 		return fmt.Errorf("write the answer: %w", err)
@@ -134,6 +134,14 @@ func lacking(c *poolwrightv1.Capacities) bool {
 		}
 	}
 	return false
+}
+
+// inFile puts the name of the file before what is wrong in it.
+func inFile(file string, err error) error {
+	if errors.As(err, new(*InputError)) {
+		return &InputError{fmt.Errorf("%s: %w", file, err)}
+	}
+	return err
 }
 
 // callError tells bad input from failure, and takes the gRPC wrapping off.

@@ -71,7 +71,8 @@ func (c *SimulationConfig) fleet(in io.Reader) (planner.Fleet, error) {
 	if err != nil {
 		return planner.Fleet{}, &InputError{err}
 	}
-	return fleetOf(m)
+	f, err := fleetOf(m)
+	return f, inFile(c.Fleet, err)
 }
 
 // simulatedLoop runs the controller over a simulated fleet, and tells what it does.
