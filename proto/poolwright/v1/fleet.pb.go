@@ -573,8 +573,9 @@ type Pool struct {
 	PricePerHour float64 `protobuf:"fixed64,3,opt,name=price_per_hour,json=pricePerHour,proto3" json:"price_per_hour,omitempty"`
 	// Devices that may be used; absent = unlimited.
 	Capacity *int32 `protobuf:"varint,4,opt,name=capacity,proto3,oneof" json:"capacity,omitempty"`
-	// Devices of one node: a replica never spans nodes unless it asks for more
-	// than one. Absent = nodes don't matter.
+	// Devices of one node: a replica spans nodes only if it asks for more than one,
+	// or takes whole nodes as it asks for more devices than one has. Absent = nodes
+	// don't matter.
 	DevicesPerNode *int32 `protobuf:"varint,5,opt,name=devices_per_node,json=devicesPerNode,proto3,oneof" json:"devices_per_node,omitempty"`
 	// Devices that each namespace may use; namespaces not named are not limited.
 	Quotas map[string]int32 `protobuf:"bytes,6,rep,name=quotas,proto3" json:"quotas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
