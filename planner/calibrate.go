@@ -14,12 +14,13 @@ import (
 const adoptedChange = 0.05
 
 // calibrate is the stage that follows profiles with what replicas were seen to do. A
-// profile that was not observed stays as it was last.
+// profile that was not observed stays as it was last, also while its variant is missing.
 func calibrate(c *cycle) error {
 	if !c.loop() {
 		return nil
 	}
 	for i := range c.fleet.Workloads {
+		c.resumeMissing(i)
 		w := &c.fleet.Workloads[i]
 		observed := c.observations[w.QualifiedName()]
 		var variants []Variant

@@ -47,6 +47,8 @@ type WorkloadMemory struct {
 	// At is the time of the last decision.
 	At       time.Time
 	Variants []VariantMemory
+	// Missing are those that are not in the fleet, the last seen first.
+	Missing []MissingVariant
 }
 
 // VariantMemory is what is remembered of one variant.
@@ -67,6 +69,16 @@ type VariantMemory struct {
 	HPA     *hpa.History
 	Kthena  *kthena.History
 	Knative *knative.History
+}
+
+// MissingVariant is what is remembered of a variant that is missing while others of its workload
+// are there.
+type MissingVariant struct {
+	// At is the time of the last decision with it.
+	At time.Time
+	// Learnt has its name and what calibration has learnt, and nothing of its replicas: it may be
+	// made anew with any number.
+	Learnt VariantMemory
 }
 
 // mostMissed is how many cycles in a row may fail, or fall between two processes, with all
@@ -109,6 +121,7 @@ func (c *cycle) remember() Memory {
 		change := &c.decision.Changes[k]
 		m.Workloads[change.Workload].variant(0, change.Variant).Asked = change.To
 	}
+	c.rememberMissing()
 	for _, name := range c.missing(m.Workloads) {
 		m.Workloads[name] = c.memory.Workloads[name]
 	}
@@ -138,11 +151,11 @@ func (m *WorkloadMemory) asked(likely int, v *Variant) int {
 }
 
 const (
-	// longestAbsence is how long a workload that is missing from the fleet is remembered: an
-	// object that can't be read for a minute, or is made anew, costs no days of history. What
-	// lies in between is a gap like another.
+	// longestAbsence is how long a workload or a variant that is missing from the fleet is
+	// remembered: an object that can't be read for a minute, or is made anew, costs no days of
+	// history. What lies in between is a gap like another.
 	longestAbsence = 24 * time.Hour
-	// mostMissing is how many are, those last seen.
+	// mostMissing is how many of each are, those last seen.
 	mostMissing = 10_000
 )
 
@@ -150,7 +163,7 @@ const (
 func (c *cycle) missing(there map[string]*WorkloadMemory) []string {
 	var names []string
 	for name, last := range c.memory.Workloads {
-		if there[name] == nil && c.snapshot.Now.Sub(last.At).Abs() < longestAbsence {
+		if there[name] == nil && c.recent(last.At) {
 			names = append(names, name)
 		}
 	}
@@ -158,6 +171,74 @@ func (c *cycle) missing(there map[string]*WorkloadMemory) []string {
 		return cmp.Or(c.memory.Workloads[b].At.Compare(c.memory.Workloads[a].At), cmp.Compare(a, b))
 	})
 	return names[:min(len(names), mostMissing)]
+}
+
+// recent tells whether what was last seen then is still remembered.
+func (c *cycle) recent(at time.Time) bool { return c.snapshot.Now.Sub(at).Abs() < longestAbsence }
+
+// rememberMissing has the next memory of workloads keep what was learnt of variants that are missing.
+func (c *cycle) rememberMissing() {
+	type missing struct {
+		workload int
+		MissingVariant
+	}
+	var all []missing
+	for i, next := range c.next {
+		next.Missing = nil
+		w := &c.fleet.Workloads[i]
+		for _, v := range c.memory.Workloads[w.QualifiedName()].absent(w) {
+			if c.recent(v.At) {
+				all = append(all, missing{i, v})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b missing) int {
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.workload, b.workload), cmp.Compare(a.Learnt.Name, b.Learnt.Name))
+	})
+	for _, v := range all[:min(len(all), mostMissing)] {
+		next := c.next[v.workload]
+		next.Missing = append(next.Missing, v.MissingVariant)
+	}
+}
+
+// absent are the variants of which something was learnt and that a workload does not have.
+func (m *WorkloadMemory) absent(w *Workload) []MissingVariant {
+	if m == nil {
+		return nil
+	}
+	var all []MissingVariant
+	for j := range m.Variants {
+		if v := &m.Variants[j]; v.Filter != nil && !w.has(v.Name) {
+			learnt := VariantMemory{Name: v.Name, Declared: v.Declared, Filter: v.Filter, Profile: v.Profile}
+			all = append(all, MissingVariant{m.At, learnt})
+		}
+	}
+	for _, v := range m.Missing {
+		if !w.has(v.Learnt.Name) {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// has tells whether there is a variant of that name.
+func (w *Workload) has(variant string) bool {
+	for j := range w.Variants {
+		if w.Variants[j].Name == variant {
+			return true
+		}
+	}
+	return false
+}
+
+// resumeMissing has variants that are back go on with what was learnt of them.
+func (c *cycle) resumeMissing(i int) {
+	w, next := &c.fleet.Workloads[i], c.next[i]
+	for _, v := range next.Missing {
+		if c.recent(v.At) && w.has(v.Learnt.Name) {
+			next.replace(v.Learnt)
+		}
+	}
 }
 
 // Begun returns the memory after changes that it knows nothing of, as what was found and asked
