@@ -28,19 +28,15 @@ type leader struct {
 	end   context.CancelFunc
 }
 
-// changed follows the election.
-func (l *leader) changed(now election.Leader) error {
+// changed follows the election. The error says why the leader cannot be asked.
+func (l *leader) changed(now election.Leader) (err error) {
 	var client *server.Client
 	if !now.Self && now.Address != "" {
-		var err error
 		client, err = server.NewClient(now.Address, append(asPeer(l.access), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))...)
-		if err != nil {
-			return err
-		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.set(now, client)
+	return errors.Join(err, l.set(now, client))
 }
 
 // set takes over who leads.

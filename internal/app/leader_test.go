@@ -74,6 +74,14 @@ func TestLeaderIsAsked(t *testing.T) {
 	require.EqualError(t, err, "unreachable leads, and has not said where it is reached")
 
 	require.NoError(t, l.changed(election.Leader{Identity: "other", Address: listener.Addr().String()}))
+	_, until, err = l.ask()
+	require.NoError(t, err)
+	require.Error(t, l.changed(election.Leader{Identity: "mistaken", Address: "\x7f"}))
+	require.Error(t, until.Err(), "it leads no longer, though nobody can be asked in its place")
+	_, _, err = l.ask()
+	require.ErrorContains(t, err, "mistaken leads")
+
+	require.NoError(t, l.changed(election.Leader{Identity: "other", Address: listener.Addr().String()}))
 	require.NoError(t, l.changed(election.Leader{Identity: "this one", Address: "127.0.0.1:1", Self: true}))
 	conn, until, err = l.ask()
 	require.NoError(t, err)
