@@ -71,8 +71,8 @@ func (p *pool) quotaOf(namespace string) *quota {
 }
 
 // take gives devices to a replica of a variant, as Kubernetes would: each part of a replica
-// goes to a node of its own, to the one with the fewest free devices that suffice; a part of
-// a node or more takes whole nodes. It tells whether there was room.
+// goes to the node with the fewest free devices that suffice, first of those without another part of
+// it; a part of a node or more takes whole nodes. It tells whether there was room.
 func (p *pool) take(namespace string, v *planner.Variant) ([]share, bool) {
 	q := p.quotaOf(namespace)
 	if q != nil && q.used+v.DevicesPerReplica > q.limit {
@@ -104,7 +104,10 @@ func (p *pool) room(v *planner.Variant) ([]share, bool) {
 	}
 	var shares []share
 	for range parts {
-		i := p.tightest(part, shares)
+		i := p.tightest(part, shares, true)
+		if i < 0 {
+			i = p.tightest(part, shares, false)
+		}
 		if i < 0 {
 			return nil, false
 		}
@@ -113,16 +116,17 @@ func (p *pool) room(v *planner.Variant) ([]share, bool) {
 	return shares, true
 }
 
-// tightest is the node with the fewest free devices that suffice, other than those taken
-// already, -1 if there is none.
-func (p *pool) tightest(devices int, taken []share) int {
-	best := -1
+// tightest is the node with the fewest free devices that suffice beside those taken already, -1 if
+// there is none. It may have to be a node of which none are taken.
+func (p *pool) tightest(devices int, taken []share, other bool) int {
+	best, fewest := -1, 0
 	for i := range p.nodes {
-		free := p.nodes[i].free
-		if free < devices || best >= 0 && free >= p.nodes[best].free || holds(taken, i) {
+		used := takenOf(taken, i)
+		free := p.nodes[i].free - used
+		if free < devices || best >= 0 && free >= fewest || other && used > 0 {
 			continue
 		}
-		best = i
+		best, fewest = i, free
 	}
 	if best < 0 && p.unlimited {
 		p.nodes = append(p.nodes, node{size: p.devicesPerNode, free: p.devicesPerNode})
@@ -131,14 +135,15 @@ func (p *pool) tightest(devices int, taken []share) int {
 	return best
 }
 
-// holds tells whether shares are on a node.
-func holds(shares []share, node int) bool {
+// takenOf is the number of devices of a node in shares.
+func takenOf(shares []share, node int) int {
+	n := 0
 	for _, s := range shares {
 		if s.node == node {
-			return true
+			n += s.devices
 		}
 	}
-	return false
+	return n
 }
 
 // give takes the devices of a replica back, but for those that are lost.
