@@ -29,12 +29,14 @@ all demand within the accelerator pools.
 Exit codes: 0 done, 1 failure, 2 bad input, 3 some demand or bound cannot be met, the SLO
 was missed in every run of a simulation, or some decision of a ledger was not reproduced
 (the answer is printed all the same).`,
+		Version:       app.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          knownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SuggestionsMinimumDistance = 2
+	root.SetVersionTemplate("{{.Version}}\n")
 	// pflag lets a word stick out by up to five columns.
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages ", "Flags.FlagUsagesWrapped 95 "))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {

@@ -63,6 +63,7 @@ func newSimulation(r *app.SimulateRequest, use, example string) *cobra.Command {
 	f := c.Flags()
 	f.VarP((*once)(&r.File), "file", "f", "simulation in YAML or JSON, or - for standard input")
 	f.UintSliceVar(&r.Seeds, "seed", nil, "seeds of what is random, in the place of the simulation's; each is a run")
+	f.Lookup("seed").DefValue = "" // pflag shows that there are none as "[]"
 	f.StringArrayVar(&r.Sweep, "sweep", nil, "vary a field: PATH=VALUE,… or PATH=LOW..HIGH:STEP, such as pools.H100=8..64:8; may be repeated")
 	f.StringVar(&r.Shard, "shard", "", "simulate one of several parts of a sweep: INDEX/COUNT, or COUNT in a pod of an Indexed Job")
 	addPrinted(c, &r.Printed)
