@@ -6,8 +6,8 @@ import "github.com/poolwright/poolwright/optimizer/lp"
 type Options struct {
 	// RelativeGap ≥ 0 is the gap at which a plan counts as optimal: the search
 	// ends when (objective − bound) ≤ RelativeGap·objective, of some 40 workloads
-	// or fewer after as much effort again. Below 3e-9 the arithmetic decides, so 0
-	// means 3e-9.
+	// or fewer after as much effort again, 50,000 at most. Below 3e-9 the
+	// arithmetic decides, so 0 means 3e-9.
 	RelativeGap float64
 	// Effort limits the work of the whole solve, in pricing problems of one
 	// workload (about a microsecond each); 0 means 10 million. Equal efforts give

@@ -212,7 +212,9 @@ func (t *tree) quick() bool { return t.rows() <= t.limits.rows }
 func (t *tree) small() bool { return t.rows() <= t.limits.rootRows }
 
 // exact says whether the search goes on from a plan that is good enough.
-func (t *tree) exact() bool { return t.onward && t.gap > 0 && t.rows() <= t.limits.exactRows }
+func (t *tree) exact() bool {
+	return t.onward && t.gap > 0 && t.rows() <= t.limits.exactRows && t.l.budget.spent() <= onwardMost
+}
 
 func (t *tree) rows() int { return len(t.l.workloads) + len(t.l.rows) }
 
@@ -417,8 +419,12 @@ func (t *tree) runUntil(limit int) {
 	}
 }
 
-// onwardEffort is by how much more effort than a plan that is good enough took the best one is looked for.
-const onwardEffort = 2
+// onwardEffort is by how much more effort than a plan that is good enough took the best one is looked for,
+// if that took no more than onwardMost.
+const (
+	onwardEffort = 2
+	onwardMost   = 50_000
+)
 
 // runOn looks for the best plan of a small program in what is given up where one that is good enough
 // is found.
@@ -437,9 +443,11 @@ func (t *tree) runOn() {
 // close gives a node up that has nothing better than the target in it.
 func (t *tree) close(n *treeNode) {
 	t.floor = min(t.floor, n.bound)
-	if t.exact() {
-		t.closed = append(t.closed, n)
+	if !t.exact() {
+		t.closed = nil
+		return
 	}
+	t.closed = append(t.closed, n)
 }
 
 // useMaster has the master bound nodes, which makes more of them cheaper than large cores.
