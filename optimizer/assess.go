@@ -1,6 +1,10 @@
 package optimizer
 
-import "math"
+import (
+	"math"
+
+	"github.com/poolwright/poolwright/internal/parallel"
+)
 
 // Assess reports a plan that was made elsewhere as a solution: what it costs, serves
 // and uses, by [Problem.Evaluate]. Nothing is proven of it, so its bound is 0, and
@@ -12,10 +16,19 @@ func (p *Problem) Assess(replicas [][][]int) (*Solution, error) {
 		return nil, err
 	}
 	s := p.assess(replicas)
-	for i := range p.Workloads {
-		s.Allocations[i].MarginalPrice = p.Workloads[i].prices()
-	}
+	s.addUnitPrices(p)
 	return s, nil
+}
+
+// addUnitPrices are the marginal prices without shadow prices.
+func (s *Solution) addUnitPrices(p *Problem) {
+	parallel.Blocks(len(p.Workloads), evaluationBlock, func(_, from, to int) {
+		var room slab[float64]
+		for i := from; i < to; i++ {
+			w := &p.Workloads[i]
+			s.Allocations[i].MarginalPrice = w.pricesIn(room.take(len(w.Variants)))
+		}
+	})
 }
 
 // assess is Assess but for the marginal prices, of a plan in the shape of the problem.
@@ -49,8 +62,10 @@ func (p *Problem) assess(replicas [][][]int) *Solution {
 }
 
 // prices are what one request/s costs on each variant at its cheapest placement.
-func (w *Workload) prices() []float64 {
-	prices := make([]float64, len(w.Variants))
+func (w *Workload) prices() []float64 { return w.pricesIn(make([]float64, len(w.Variants))) }
+
+// pricesIn fills them into a slice of that length.
+func (w *Workload) pricesIn(prices []float64) []float64 {
 	for j := range w.Variants {
 		v := &w.Variants[j]
 		least := math.Inf(1)

@@ -220,6 +220,25 @@ func (w *Workload) sortShapes() {
 	}
 }
 
+// reorder returns a plan for the same problem as given in this order.
+func (c *canonical) reorder(p *plan, given *canonical) *plan {
+	out := &plan{replicas: make([]int32, len(p.replicas)), unmet: make([]float64, len(p.unmet))}
+	var firsts []int32
+	for from, i := range c.place {
+		out.unmet[i] = p.unmet[from]
+		variants, next := c.from.Workloads[from].Variants, int32(given.first[from])
+		firsts = resize(firsts, len(variants))
+		for j := range variants {
+			firsts[j] = next
+			next += int32(len(variants[j].Placements))
+		}
+		for k, at := range c.items[from] {
+			out.replicas[c.first[i]+k] = p.replicas[firsts[at.variant]+at.placement]
+		}
+	}
+	return out
+}
+
 // restore returns replicas by canonical item in the order of the original problem.
 func (c *canonical) restore(items []int32) [][][]int {
 	out := make([][][]int, len(c.workloads))

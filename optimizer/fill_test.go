@@ -3,6 +3,7 @@ package optimizer
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -103,6 +104,25 @@ func TestStoppedAtOnce(t *testing.T) {
 		}
 		if kind == looseFleet && (s.Demand != Served || s.Gap > 0.5) {
 			t.Errorf("%v: demand %v, gap %v", kind, s.Demand, s.Gap)
+		}
+	}
+}
+
+// A search that is stopped before it has a plan makes the same one, whether it had ordered the problem or not, and whether
+// it was to begin or building its program.
+func TestStoppedBeforeAPlan(t *testing.T) {
+	for kind := looseFleet; kind <= nodeFleet; kind++ {
+		p := randomFleet(uint64(kind)+60, kind, 200, 4)
+		var first *Solution
+		for calls := range 4 {
+			left := calls
+			s := solve(t, p, Options{Stop: func() bool { left--; return left < 0 }})
+			if first == nil {
+				first = s
+			}
+			if s.Effort != 0 || left != -1 || !reflect.DeepEqual(s.Allocations, first.Allocations) {
+				t.Errorf("%v: stopped by call %d: effort %d, not the same plan", kind, calls, s.Effort)
+			}
 		}
 	}
 }

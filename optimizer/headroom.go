@@ -67,10 +67,7 @@ func (h *Headroom) Counts(w int) []int { return h.counts[w] }
 // k, at most 2^26.
 func (h *Headroom) Replicas(w, v, k int) int {
 	n := int(unlimited)
-	all, limits := h.rooms(w, v, k)
-	for _, r := range all[:limits] {
-		n = min(n, r.replicas)
-	}
+	h.rooms(w, v, k, func(_ Limit, replicas int) { n = min(n, replicas) })
 	return max(0, n)
 }
 
@@ -78,47 +75,35 @@ func (h *Headroom) Replicas(w, v, k int) int {
 // placement k would break: maximums first, then pool, quota and budget.
 func (h *Headroom) Stops(w, v, k int) []Limit {
 	var stops []Limit
-	all, limits := h.rooms(w, v, k)
-	for _, r := range all[:limits] {
-		if r.replicas < 1 {
-			stops = append(stops, r.limit)
+	h.rooms(w, v, k, func(limit Limit, replicas int) {
+		if replicas < 1 {
+			stops = append(stops, limit)
 		}
-	}
+	})
 	return stops
 }
 
-// room is how many more replicas a limit allows.
-type room struct {
-	limit    Limit
-	replicas int
-}
-
-// rooms are those of all limits on a replica, which are the first so many.
-func (h *Headroom) rooms(w, v, k int) (all [6]room, limits int) {
+// rooms visits all limits on a replica, with how many more they allow.
+func (h *Headroom) rooms(w, v, k int, visit func(limit Limit, replicas int)) {
 	workload := &h.problem.Workloads[w]
 	variant := &workload.Variants[v]
-	add := func(limit Limit, replicas int) {
-		all[limits] = room{limit, replicas}
-		limits++
-	}
 	if most := workload.MaxReplicas; most.Limited {
-		add(Limit{Kind: WorkloadMaximum, Index: w}, most.Value-h.others(w, -1))
+		visit(Limit{Kind: WorkloadMaximum, Index: w}, most.Value-h.others(w, -1))
 	}
 	if most := variant.MaxReplicas; most.Limited {
-		add(Limit{Kind: VariantMaximum, Index: v}, most.Value-h.counts[w][v])
+		visit(Limit{Kind: VariantMaximum, Index: v}, most.Value-h.counts[w][v])
 	}
 	if workload.Mixing == Single && h.others(w, v) > 0 {
-		add(Limit{Kind: SingleMixing, Index: w}, 0)
+		visit(Limit{Kind: SingleMixing, Index: w}, 0)
 	}
 	place := &variant.Placements[k]
 	if h.problem.Pools[place.Pool].Limited {
-		add(h.pools[place.Pool].room(variant, place.Pool))
+		visit(h.pools[place.Pool].room(variant, place.Pool))
 	}
 	if q, ok := h.quotaOf[quotaKey{workload.Namespace, place.Pool}]; ok && variant.DevicesPerReplica > 0 {
-		add(Limit{Kind: QuotaLimits, Index: q}, (h.problem.Quotas[q].Capacity-h.quotas[q])/variant.DevicesPerReplica)
+		visit(Limit{Kind: QuotaLimits, Index: q}, (h.problem.Quotas[q].Capacity-h.quotas[q])/variant.DevicesPerReplica)
 	}
-	add(Limit{Kind: BudgetLimit}, h.affordable(place.PricePerHour))
-	return all, limits
+	visit(Limit{Kind: BudgetLimit}, h.affordable(place.PricePerHour))
 }
 
 // others is the number of replicas of all variants of workload w but v.

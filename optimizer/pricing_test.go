@@ -20,7 +20,7 @@ func moneyProgram(p *Problem, elastic bool) *program {
 	for i := range p.Workloads {
 		settled[p.Workloads[i].Priority] = 0
 	}
-	return newProgram(asGiven(p), packings, stage{settled: settled, elastic: elastic, shortfallSettled: elastic, shortfall: 3})
+	return newProgram(asGiven(p), packings, stage{settled: settled, elastic: elastic, shortfallSettled: elastic, shortfall: 3}, nil)
 }
 
 func randomPrices(r *rand.Rand, rows int) []float64 {

@@ -149,8 +149,11 @@ func (s *stage) unit(p *Problem) float64 {
 	return sum(demands)
 }
 
-// newProgram builds the program of a stage.
-func newProgram(c *canonical, packings []packing, s stage) *program {
+// buildBlock is the number of workloads after which the building of a program may be stopped.
+const buildBlock = 512
+
+// newProgram builds the program of a stage, or none if it is stopped.
+func newProgram(c *canonical, packings []packing, s stage, stop *stopper) *program {
 	b := &programBuilder{problem: &c.Problem, stage: s, program: &program{}, packings: packings, unmetRows: map[int]int32{}, quotasOf: map[string][]int{}}
 	b.addRows()
 	b.sizes = make([][]int, len(b.program.rows))
@@ -163,6 +166,9 @@ func newProgram(c *canonical, packings []packing, s stage) *program {
 	b.program.workloads = make([]workload, len(c.workloads))
 	b.variants, b.places = make([]variant, c.firstVariant[len(c.workloads)]), make([]place, b.program.items)
 	for i := range c.workloads {
+		if i%buildBlock == 0 && stop.asked() {
+			return nil
+		}
 		w := &b.program.workloads[i]
 		w.firstItem, w.variants = c.first[i], b.variants[c.firstVariant[i]:c.firstVariant[i+1]:c.firstVariant[i+1]]
 		b.addWorkload(c.workload(i), w)

@@ -113,7 +113,7 @@ func (s *solver) stages() {
 	if s.plan != nil {
 		return
 	}
-	s.plan = fill(s.canonical, s.packings, nil, nil)
+	s.plan = s.fillAll()
 	if s.budget.exhausted() && s.settles(all) {
 		return
 	}
@@ -124,6 +124,16 @@ func (s *solver) stages() {
 		s.weigh(settled, priorities)
 	}
 	s.settleLevels(settled, priorities)
+}
+
+// fillAll fills a plan without replicas. Where the caller has stopped, and the problem has not been copied
+// into its canonical order, that would take longer than all that is left to do.
+func (s *solver) fillAll() *plan {
+	if !s.budget.stop.stopped() || s.canonical.Workloads != nil {
+		return fill(s.canonical, s.packings, nil, nil)
+	}
+	given := asGiven(s.canonical.from)
+	return s.canonical.reorder(fill(given, packPools(given.from), nil, nil), given)
 }
 
 // settleLevels settles the levels and then the cost: first in haste, so that there is an answer to
@@ -310,10 +320,19 @@ func gapOf(objective, bound float64) float64 {
 }
 
 // run solves the program of a stage from the plan so far and keeps what it finds.
-// A tentative run gives up where a first plan isn't found at the root.
+// A tentative run gives up where a first plan isn't found at the root, and before its program
+// is complete where the caller stops.
 func (s *solver) run(at stage, tentative bool) {
 	before := s.last
-	s.last.program, s.last.settled, s.last.root = newProgram(s.canonical, s.packings, at), maps.Clone(at.settled), at.bounding
+	var stop *stopper
+	if tentative {
+		stop = s.budget.stop
+	}
+	program := newProgram(s.canonical, s.packings, at, stop)
+	if program == nil {
+		return
+	}
+	s.last.program, s.last.settled, s.last.root = program, maps.Clone(at.settled), at.bounding
 	budget := s.budget.share(at.kind != moneyStage || tentative || at.hasty || at.bounding)
 	if at.worth != nil || at.hasty && !s.large() {
 		budget.limit(hastyEffort)
@@ -512,9 +531,7 @@ func (s *Solution) proof(wanted float64) Proof {
 // addPrices puts the multipliers at the root to what they price.
 func (s *solver) addPrices(out *Solution) {
 	if s.money.program == nil {
-		for i := range out.Allocations {
-			out.Allocations[i].MarginalPrice = s.canonical.from.Workloads[i].prices()
-		}
+		out.addUnitPrices(s.canonical.from)
 		return
 	}
 	for r, row := range s.money.program.rows {

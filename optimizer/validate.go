@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/poolwright/poolwright/internal/parallel"
 )
 
 // maxReplicas is the largest count of replicas, devices or nodes that a problem
@@ -38,15 +40,37 @@ func (p *Problem) Validate() error {
 			seen[key{q.Namespace, q.Pool}] = i
 		}
 	}
-	names = make(map[string]int, len(p.Workloads))
-	at := &path{list: "workloads"}
-	variant := &path{parent: at, list: "variants"}
-	for i := range p.Workloads {
-		at.index = i
-		c.unique(names, at, p.Workloads[i].Name, i)
-		c.workload(at, variant, &p.Workloads[i], len(p.Pools))
+	firsts := p.firstOfName()
+	parts := make([]checker, parallel.Count(len(p.Workloads), evaluationBlock))
+	parallel.Blocks(len(p.Workloads), evaluationBlock, func(block, from, to int) {
+		at := &path{list: "workloads"}
+		variant := &path{parent: at, list: "variants"}
+		for i := from; i < to; i++ {
+			at.index = i
+			if firsts[i] < i {
+				parts[block].repeated(at, p.Workloads[i].Name, firsts[i])
+			}
+			parts[block].workload(at, variant, &p.Workloads[i], len(p.Pools))
+		}
+	})
+	for _, part := range parts {
+		c.mistakes = append(c.mistakes, part.mistakes...)
 	}
 	return errors.Join(c.mistakes...)
+}
+
+// firstOfName is the first workload of the same name, by workload.
+func (p *Problem) firstOfName() []int {
+	names, firsts := make(map[string]int, len(p.Workloads)), make([]int, len(p.Workloads))
+	for i := range p.Workloads {
+		first, known := names[p.Workloads[i].Name]
+		if !known {
+			first = i
+			names[p.Workloads[i].Name] = i
+		}
+		firsts[i] = first
+	}
+	return firsts
 }
 
 // path is an element of a list, or a field alone, which may be within another one. It is written
