@@ -76,31 +76,26 @@ type bodySum struct {
 	full, logFull float64
 }
 
-// sum goes from the block of the mode to both sides and stops where nothing is
-// left to add. Up to state low weights only rise, from high on they only fall.
+// set makes s the sum of a body. It goes from the block of the mode to both sides and stops where
+// nothing is left to add. Up to state low weights only rise, from high on they only fall.
 // logRatio is log x.
-func (b *body) sum(x, logRatio float64, low, mode, high int) bodySum {
+func (s *bodySum) set(b *body, x, logRatio float64, low, mode, high int) {
 	home, p := mode/blockSize, newPowers(x)
 	origin, last := &b.blocks[home], len(b.blocks)-1
 	block := p[blockSize]
 
 	above := b.walk(&p, moments{}, up, home, high/blockSize, 1, block)
 	all := b.walk(&p, above, down, home-1, low/blockSize, origin.neighbour[down]/block, 1/block)
-	s := bodySum{
-		origin: float64(home * blockSize),
-		total:  all.total,
-		first:  all.first,
-		second: all.second,
-		empty:  all.next * block,
-		full:   above.next / block * p[b.batch-last*blockSize],
-	}
+	s.origin = float64(home * blockSize)
+	s.total, s.first, s.second = all.total, all.first, all.second
+	s.empty = all.next * block
+	s.full = above.next / block * p[b.batch-last*blockSize]
 	if all.next < vanishing {
 		s.empty = math.Exp(-s.origin*logRatio - origin.logFirst)
 	}
 	if above.next < vanishing {
 		s.full, s.logFull = 0, (float64(b.batch)-s.origin)*logRatio+b.logFull-origin.logFirst
 	}
-	return s
 }
 
 // moments are sums of the weights of states.

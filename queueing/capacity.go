@@ -138,7 +138,8 @@ func (e *excess) first() int {
 
 // excess looks at some limits of an SLO. Means alone cost less than distributions.
 func (s *Station) excess(slo SLO, among limitSet, rate float64) excess {
-	state := s.chain.solve(rate)
+	var state steadyState
+	s.chain.solve(rate, &state)
 	if !slo.limitsQuantile() {
 		return s.largest(slo, among, &state, s.model.means(state.occupancy), nil)
 	}
@@ -239,7 +240,8 @@ func boundedLog(x float64) float64 { return max(math.Log(x), leastExcess) }
 
 // best returns the value of a limit's metric at the lowest rate.
 func (s *Station) best(limit Limit) float64 {
-	state := s.chain.solve(s.leastRate())
+	var state steadyState
+	s.chain.solve(s.leastRate(), &state)
 	stages := s.model.sojourn(state.occupancy)
 	var l Latency
 	stages.setLatency(&l, limit.Metric)

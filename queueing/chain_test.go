@@ -8,6 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// at is the steady state at an arrival rate.
+func (c *chain) at(arrivals float64) (s steadyState) {
+	c.solve(arrivals, &s)
+	return s
+}
+
 // oracle solves a chain with limited waiting state by state.
 func oracle(c *chain, arrivals float64) steadyState {
 	states := c.batch() + int(c.places)
@@ -76,7 +82,7 @@ func TestChainEqualsOracle(t *testing.T) {
 		if r.IntN(10) == 0 {
 			arrivals = c.saturation() * (1 + 1e-9*r.NormFloat64())
 		}
-		want, got := oracle(&c, arrivals), c.solve(arrivals)
+		want, got := oracle(&c, arrivals), c.at(arrivals)
 		requireNear(t, want.running, got.running, "running")
 		requireNear(t, want.runningVariance, got.runningVariance, "running variance")
 		requireNear(t, want.queued, got.queued, "queued")
@@ -118,7 +124,7 @@ func TestChainWithSeveralModes(t *testing.T) {
 		if high-low > 2*blockSize {
 			apart++
 		}
-		want, got := oracle(&c, arrivals), c.solve(arrivals)
+		want, got := oracle(&c, arrivals), c.at(arrivals)
 		require.InEpsilon(t, want.running, got.running, 1e-11)
 		require.InEpsilon(t, want.throughput, got.throughput, 1e-11)
 		require.InDelta(t, want.runningVariance, got.runningVariance, 1e-11*want.running*want.running)
@@ -141,13 +147,13 @@ func TestChainManyPlaces(t *testing.T) {
 	limited := newChain(64, math.MaxInt32, serviceTime)
 	unlimited := newChain(64, math.Inf(1), serviceTime)
 	for _, load := range []float64{1e-9, 0.3, 0.9, 0.999} {
-		a, b := limited.solve(load*limited.saturation()), unlimited.solve(load*limited.saturation())
+		a, b := limited.at(load*limited.saturation()), unlimited.at(load*limited.saturation())
 		require.InEpsilon(t, b.running, a.running, 1e-12)
 		require.InEpsilon(t, b.service, a.service, 1e-12)
 		require.InDelta(t, b.queued, a.queued, 1e-9*b.queued)
 		require.InDelta(t, 0, a.blocked, 1e-15)
 	}
-	overloaded := limited.solve(2 * limited.saturation())
+	overloaded := limited.at(2 * limited.saturation())
 	require.InEpsilon(t, 0.5, overloaded.blocked, 1e-12)
 	require.InEpsilon(t, limited.saturation(), overloaded.throughput, 1e-12)
 	require.InEpsilon(t, math.MaxInt32, overloaded.queued, 1e-8)
@@ -158,13 +164,13 @@ func TestChainExtremeRates(t *testing.T) {
 	for _, places := range []float64{0, 1, 1000} {
 		c := newChain(3, places, func(int) float64 { return 1 })
 		for _, arrivals := range []float64{0, math.SmallestNonzeroFloat64, 1e-120, 1e-90, 1e90, math.MaxFloat64, math.Inf(1)} {
-			s := c.solve(arrivals)
+			s := c.at(arrivals)
 			for _, v := range []float64{s.throughput, s.running, s.queued, s.empty, s.blocked, s.idle, s.service, s.wait.probability} {
 				require.False(t, math.IsNaN(v) || math.IsInf(v, 0) || v < 0, "places %v, arrivals %v: %+v", places, arrivals, s)
 			}
 			require.InEpsilon(t, 1, s.service, 1e-12)
 		}
-		require.InEpsilon(t, 3, c.solve(math.Inf(1)).throughput, 1e-12)
+		require.InEpsilon(t, 3, c.at(math.Inf(1)).throughput, 1e-12)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestMeans(t *testing.T) {
 			require.NoError(t, err)
 			for _, load := range []Rate{0, 0.01, 0.7, 0.99, 1, 1.3} {
 				p := s.Evaluate(load * s.SaturationRate())
-				m := s.model.means(s.chain.solve(float64(load * s.SaturationRate())).occupancy)
+				m := s.model.means(s.chain.at(float64(load * s.SaturationRate())).occupancy)
 				for metric, want := range map[Metric]Latency{TTFT: p.TTFT, ITL: p.ITL, E2E: p.E2E} {
 					require.InDelta(t, float64(want.Mean()), m.of(metric), 1e-12*float64(want.Mean()),
 						"model %v %v load %v %v", r.Model, shape, load, metric)

@@ -100,7 +100,8 @@ func (f *flow) waiting(p *Performance) float64 {
 	if p.Throughput == 0 {
 		return 0
 	}
-	chain := f.station.chain.solve(float64(p.Throughput))
+	var chain steadyState
+	f.station.chain.solve(float64(p.Throughput), &chain)
 	return max(p.Queued, min(chain.queued, inside(p)-p.Running, float64(p.Throughput)*float64(p.TTFT.Mean())))
 }
 

@@ -85,7 +85,8 @@ func (s *Station) Evaluate(rate Rate) (p Performance) {
 	if s.chain.saturated(float64(rate)) {
 		return s.saturation()
 	}
-	state := s.chain.solve(float64(rate))
+	var state steadyState
+	s.chain.solve(float64(rate), &state)
 	stages := s.model.sojourn(state.occupancy)
 	// Field by field, because a composite literal is built elsewhere and copied.
 	p.Outcome = Steady

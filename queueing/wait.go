@@ -26,16 +26,12 @@ type queueWait struct {
 	places float64
 }
 
-// newQueueWait returns the wait for k+1 departures, with k as seen on arrival; all
+// set makes w the wait for k+1 departures at a rate, with k as seen on arrival; all
 // but its probability.
-func newQueueWait(t tailSum, rate, places float64) queueWait {
-	return queueWait{
-		mean:     (t.seen.mean + 1) / rate,
-		variance: (t.seen.mean + 1 + t.seen.variance) / (rate * rate),
-		rate:     rate,
-		logRatio: t.logRatio,
-		places:   places,
-	}
+func (w *queueWait) set(t *tailSum, rate float64) {
+	w.mean = (t.seen.mean + 1) / rate
+	w.variance = (t.seen.mean + 1 + t.seen.variance) / (rate * rate)
+	w.rate, w.logRatio, w.places = rate, t.logRatio, t.places
 }
 
 // overall returns the mean over all accepted requests, those that don't wait included.

@@ -23,9 +23,16 @@ func erlangMixture(ratio float64, places int, x float64) float64 {
 	return sum / weights
 }
 
+func waitAt(arrivals, rate, places float64) (w queueWait) {
+	var tail tailSum
+	tail.set(arrivals, rate, places)
+	w.set(&tail, rate)
+	return w
+}
+
 func limitedWait(ratio float64, places int) queueWait {
 	const rate = 2.5
-	return newQueueWait(newTail(ratio*rate, rate, float64(places)), rate, float64(places))
+	return waitAt(ratio*rate, rate, float64(places))
 }
 
 func TestWaitEqualsErlangMixture(t *testing.T) {
@@ -78,7 +85,7 @@ func TestWaitDeepOverload(t *testing.T) {
 }
 
 func TestWaitUnlimitedIsExponential(t *testing.T) {
-	w := newQueueWait(newTail(0.8, 1, math.Inf(1)), 1, math.Inf(1))
+	w := waitAt(0.8, 1, math.Inf(1))
 	require.InEpsilon(t, 5, w.mean, 1e-12)
 	require.InEpsilon(t, 25, w.variance, 1e-12)
 	require.InEpsilon(t, math.Exp(-0.2*7), w.survival(7), 1e-12)
