@@ -155,7 +155,7 @@ var reciprocalNodes = func() (s [45 / reciprocalStep]float64) {
 	return s
 }()
 
-const reciprocalStep = 1.0 / 8
+const reciprocalStep = 1.0 / 4
 
 // TandemPerformance is the steady state of a disaggregated deployment.
 type TandemPerformance struct {
