@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -13,8 +14,8 @@ import (
 
 const growthAbout = `Growth is the slope of the logarithm of the median time over that of n·log n, with n workloads, fitted by least
 squares from 100 workloads up: 1 grows as n·log n does, less more slowly. The dashed line of the figure is n·log n through
-the median of tight problems of 1,000 workloads; every point is one problem. Kinds of which some problem was not proven
-have no growth: their times are cut off.`
+the median of tight problems of 1,000 workloads; every point is one problem. A problem that is not proven counts as one
+that never is; kinds of which half of some size is not have no growth.`
 
 // growthFrom is the size below which what is fixed hides growth.
 const growthFrom = 100
@@ -25,20 +26,18 @@ func growthOf(cells []*cell) ([]target, table.Table) {
 	var targets []target
 	for _, s := range settings() {
 		var n, work, times []float64
-		cut := false
 		for _, c := range cells {
 			if c.name == s.name && c.workloads >= growthFrom {
 				x := float64(c.workloads)
 				n = append(n, math.Log(x))
 				work = append(work, math.Log(x*math.Log(x)))
-				times = append(times, math.Log(c.median()))
-				cut = cut || c.proven < len(c.times)
+				times = append(times, math.Log(quantile(c.proofs, 0.5)))
 			}
 		}
 		if len(n) < 2 {
 			continue
 		}
-		if cut {
+		if math.IsInf(slices.Max(times), 1) {
 			t.Add(s.name, "-", "-")
 			targets = append(targets, target{name: "growth, " + s.name + ", over n·log n", measured: math.NaN(), bound: 1})
 			continue

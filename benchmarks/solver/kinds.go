@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
@@ -44,6 +45,7 @@ type cell struct {
 	setting
 	workloads int
 	times     []float64 // milliseconds
+	proofs    []float64 // the same, +Inf where it did not come to a proof
 	proven    int
 	gap       float64 // the largest
 }
@@ -67,9 +69,12 @@ func (c *cell) measure(problem *optimizer.Problem, solver optimizer.Options, o o
 	if err != nil {
 		return err
 	}
-	c.times = append(c.times, milliseconds(m.cpu))
+	took := milliseconds(m.cpu)
+	c.times, c.proofs = append(c.times, took), append(c.proofs, took)
 	if m.Proof == optimizer.Optimal {
 		c.proven++
+	} else {
+		c.proofs[len(c.proofs)-1] = math.Inf(1)
 	}
 	c.gap = max(c.gap, m.Gap)
 	return nil

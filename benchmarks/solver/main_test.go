@@ -127,14 +127,18 @@ func TestGrowthIsTheSlope(t *testing.T) {
 			if s.Kind == instance.Short {
 				time = x * x
 			}
-			cells = append(cells, &cell{setting: s, workloads: n, times: []float64{time}, proven: 1})
+			cells = append(cells, &cell{setting: s, workloads: n, times: []float64{time}, proofs: []float64{time}, proven: 1})
 		}
 	}
 	targets, growth := growthOf(cells)
 	require.Len(t, targets, len(settings()))
 	assert.InDelta(t, 1, targets[0].measured, 1e-9)
 	assert.Equal(t, []string{"short", "1.74", "2.00"}, growth.Rows[3])
-	cells[len(cells)-1].proven = 0
+	last := cells[len(cells)-1]
+	last.proofs = []float64{last.times[0], last.times[0], math.Inf(1)}
+	targets, _ = growthOf(cells)
+	assert.InDelta(t, 1, targets[len(targets)-1].measured, 1e-9, "most are proven")
+	last.proofs = []float64{last.times[0], math.Inf(1), math.Inf(1)}
 	targets, growth = growthOf(cells)
 	assert.True(t, math.IsNaN(targets[len(targets)-1].measured), "cut off")
 	assert.Equal(t, []string{"single-type", "-", "-"}, growth.Rows[len(growth.Rows)-1])
