@@ -89,6 +89,11 @@ func (o *outcome) boundFor(unmet func(priority int) float64) float64 {
 	return bound
 }
 
+// forBounds is what boundFor needs of an outcome, without the program's workloads, which are large.
+func (o outcome) forBounds() outcome {
+	return outcome{result: result{bound: o.bound, prices: o.prices}, program: &program{rows: o.program.rows}, settled: o.settled, root: o.root}
+}
+
 // priceOf is the price of unmet demand of a settled priority; there is none where it had to be served entirely.
 func (o *outcome) priceOf(priority int) (price float64, priced bool) {
 	for r, row := range o.program.rows {

@@ -62,7 +62,7 @@ func (s *solver) priceUnmet(at stage, priorities []int, roots map[int]outcome) s
 		if math.IsInf(s.last.bound, 1) {
 			return at
 		}
-		roots[priority] = s.last
+		roots[priority] = s.last.forBounds()
 		units[priority] = limited.unit(s.canonical.from)
 		limit := s.last.bound + sparedGap*max(s.options.searchGap(), leastSpared)*units[priority]
 		if unmet := s.unmet(s.plan, priority); known && unmet <= limit {
