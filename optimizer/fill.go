@@ -59,29 +59,13 @@ func fillEmpty(c *canonical, packings []packing) *plan {
 		f.plan.unmet[i] = math.NaN()
 	}
 	order := f.serviceOrder()
-	least := make([]bool, len(order))
-	for i := range least {
-		least[i] = f.problem.Workloads[i].hasMinimum()
-	}
 	for _, i := range order {
-		if least[i] {
-			f.addMinimums(i)
-		}
+		f.addMinimums(i)
 	}
 	for _, i := range order {
 		f.serve(i)
 	}
 	return f.plan
-}
-
-// hasMinimum says whether replicas are declared that must run whatever the demand.
-func (w *Workload) hasMinimum() bool {
-	for j := range w.Variants {
-		if w.Variants[j].MinReplicas > 0 {
-			return true
-		}
-	}
-	return w.MinReplicas > 0
 }
 
 // mayGain says whether more replicas may serve what a plan leaves of a workload, and be worth it.
