@@ -23,10 +23,8 @@ func (p *Problem) Assess(replicas [][][]int) (*Solution, error) {
 // addUnitPrices are the marginal prices without shadow prices.
 func (s *Solution) addUnitPrices(p *Problem) {
 	parallel.Blocks(len(p.Workloads), evaluationBlock, func(_, from, to int) {
-		var room slab[float64]
 		for i := from; i < to; i++ {
-			w := &p.Workloads[i]
-			s.Allocations[i].MarginalPrice = w.pricesIn(room.take(len(w.Variants)))
+			s.Allocations[i].MarginalPrice = p.Workloads[i].prices()
 		}
 	})
 }
@@ -62,10 +60,8 @@ func (p *Problem) assess(replicas [][][]int) *Solution {
 }
 
 // prices are what one request/s costs on each variant at its cheapest placement.
-func (w *Workload) prices() []float64 { return w.pricesIn(make([]float64, len(w.Variants))) }
-
-// pricesIn fills them into a slice of that length.
-func (w *Workload) pricesIn(prices []float64) []float64 {
+func (w *Workload) prices() []float64 {
+	prices := make([]float64, len(w.Variants))
 	for j := range w.Variants {
 		v := &w.Variants[j]
 		least := math.Inf(1)
