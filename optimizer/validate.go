@@ -40,7 +40,11 @@ func (p *Problem) Validate() error {
 			seen[key{q.Namespace, q.Pool}] = i
 		}
 	}
-	firsts := p.firstOfName()
+	names = make(map[string]int, len(p.Workloads))
+	firsts := make([]int, len(p.Workloads))
+	for i := range p.Workloads {
+		firsts[i] = firstOf(names, p.Workloads[i].Name, i)
+	}
 	parts := make([]checker, parallel.Count(len(p.Workloads), evaluationBlock))
 	parallel.Blocks(len(p.Workloads), evaluationBlock, func(block, from, to int) {
 		at := &path{list: "workloads"}
@@ -57,20 +61,6 @@ func (p *Problem) Validate() error {
 		c.mistakes = append(c.mistakes, part.mistakes...)
 	}
 	return errors.Join(c.mistakes...)
-}
-
-// firstOfName is the first workload of the same name, by workload.
-func (p *Problem) firstOfName() []int {
-	names, firsts := make(map[string]int, len(p.Workloads)), make([]int, len(p.Workloads))
-	for i := range p.Workloads {
-		first, known := names[p.Workloads[i].Name]
-		if !known {
-			first = i
-			names[p.Workloads[i].Name] = i
-		}
-		firsts[i] = first
-	}
-	return firsts
 }
 
 // path is an element of a list, or a field alone, which may be within another one. It is written
@@ -114,11 +104,19 @@ func (c *checker) fail(at *path, field, format string, args ...any) {
 }
 
 func (c *checker) unique(names map[string]int, at *path, name string, index int) {
-	if first, ok := names[name]; ok {
+	if first := firstOf(names, name, index); first < index {
 		c.repeated(at, name, first)
-		return
 	}
-	names[name] = index
+}
+
+// firstOf is the first index of a name, which is this one where names does not have it yet.
+func firstOf(names map[string]int, name string, index int) int {
+	first, known := names[name]
+	if !known {
+		names[name] = index
+		return index
+	}
+	return first
 }
 
 func (c *checker) repeated(at *path, name string, first int) {
