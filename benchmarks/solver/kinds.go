@@ -46,12 +46,21 @@ type cell struct {
 	workloads int
 	times     []float64 // milliseconds
 	proofs    []float64 // the same, +Inf where it did not come to a proof
-	proven    int
-	gap       float64 // the largest
+	gap       float64   // the largest
 }
 
 func (c *cell) median() float64 { return quantile(c.times, 0.5) }
 func (c *cell) p95() float64    { return quantile(c.times, 0.95) }
+
+// proven is the number of problems that were.
+func (c *cell) proven() (n int) {
+	for _, ms := range c.proofs {
+		if !math.IsInf(ms, 1) {
+			n++
+		}
+	}
+	return n
+}
 
 func measureCell(s setting, workloads int, solver optimizer.Options, o options) (*cell, error) {
 	c := &cell{setting: s, workloads: workloads}
@@ -69,13 +78,11 @@ func (c *cell) measure(problem *optimizer.Problem, solver optimizer.Options, o o
 	if err != nil {
 		return err
 	}
-	took := milliseconds(m.cpu)
-	c.times, c.proofs = append(c.times, took), append(c.proofs, took)
+	took, proof := milliseconds(m.cpu), math.Inf(1)
 	if m.Proof == optimizer.Optimal {
-		c.proven++
-	} else {
-		c.proofs[len(c.proofs)-1] = math.Inf(1)
+		proof = took
 	}
+	c.times, c.proofs = append(c.times, took), append(c.proofs, proof)
 	c.gap = max(c.gap, m.Gap)
 	return nil
 }
@@ -85,7 +92,7 @@ func cellTable(title string) table.Table {
 }
 
 func (c *cell) addTo(t *table.Table) {
-	t.Add(c.name, fmt.Sprint(c.workloads), fmt.Sprint(c.Pools), fmt.Sprintf("%d of %d", c.proven, len(c.times)),
+	t.Add(c.name, fmt.Sprint(c.workloads), fmt.Sprint(c.Pools), fmt.Sprintf("%d of %d", c.proven(), len(c.times)),
 		format(c.median()), format(c.p95()), format(slices.Max(c.times)), format(100*c.gap))
 }
 
@@ -171,7 +178,7 @@ func kindTargets(cells []*cell) []target {
 func provenShare(cells []*cell) float64 {
 	proven, all := 0, 0
 	for _, c := range cells {
-		proven, all = proven+c.proven, all+len(c.times)
+		proven, all = proven+c.proven(), all+len(c.times)
 	}
 	return float64(proven) / float64(all)
 }

@@ -127,7 +127,7 @@ func TestGrowthIsTheSlope(t *testing.T) {
 			if s.Kind == instance.Short {
 				time = x * x
 			}
-			cells = append(cells, &cell{setting: s, workloads: n, times: []float64{time}, proofs: []float64{time}, proven: 1})
+			cells = append(cells, &cell{setting: s, workloads: n, times: []float64{time}, proofs: []float64{time}})
 		}
 	}
 	targets, growth := growthOf(cells)
