@@ -131,7 +131,9 @@ func split(scv float64, n int) float64 {
 //
 //	E[1/(1+G)] = ∫ e^{-s}·(1+θs)^{-k} ds
 //
-// over s > 0; the trapezoidal rule in log s, of [reciprocalNodes], converges exponentially.
+// over s > 0; the trapezoidal rule in log s converges exponentially. What is beyond mostReciprocal
+// is at most e^-mostReciprocal of it. Where s is small the integrand is about 1-mean·s, whose sum
+// over the nodes left has a closed form.
 func meanReciprocal(mean, scv float64) float64 {
 	rest := mean - 1
 	variance := scv * mean * mean
@@ -139,23 +141,24 @@ func meanReciprocal(mean, scv float64) float64 {
 		return 1 / mean
 	}
 	shape, scale := rest*rest/variance, variance/rest
-	sum := 0.0
-	for _, s := range &reciprocalNodes {
-		sum += reciprocalStep * s * math.Exp(-s-shape*math.Log1p(scale*s))
+	sum, s := 0.0, mostReciprocal
+	for ; s*(mean+scale) > leastReciprocal; s *= reciprocalRatio {
+		sum += s * math.Exp(-s-shape*math.Log1p(scale*s))
 	}
-	return min(max(sum, 1/mean), 1)
+	sum += s/(1-reciprocalRatio) - mean*s*s/(1-reciprocalRatio*reciprocalRatio)
+	return min(max(reciprocalStep*sum, 1/mean), 1)
 }
 
-// reciprocalNodes are the s of [meanReciprocal], from e⁻⁴⁰ up to e⁵, one every reciprocalStep of
-// log s.
-var reciprocalNodes = func() (s [45 / reciprocalStep]float64) {
-	for i := range s {
-		s[i] = math.Exp(-40 + reciprocalStep*float64(i))
-	}
-	return s
-}()
-
-const reciprocalStep = 1.0 / 4
+const (
+	// mostReciprocal is the largest node of [meanReciprocal].
+	mostReciprocal = 32.0
+	// leastReciprocal is how far the integrand is from 1, about, where it is taken as a line: its
+	// square times itself is what the line is off, relative to the mean.
+	leastReciprocal = 1e-4
+	// reciprocalStep is the distance of nodes in log s, reciprocalRatio the ratio of two.
+	reciprocalStep  = 1.0 / 4
+	reciprocalRatio = 0.77880078307140486825 // e^-reciprocalStep
+)
 
 // TandemPerformance is the steady state of a disaggregated deployment.
 type TandemPerformance struct {

@@ -36,6 +36,9 @@ func (m *continuousBatching) firstToken(o *occupancy, d *decodeState) firstToken
 		busy:  1,
 		most:  mostPrefillLoad,
 	}
+	if m.mode == Chunked {
+		stream.kept = stream.load * (1 - math.Pow(stream.load, m.steps)) / (1 - stream.load)
+	}
 	some := 1 - o.idle
 	var sum average
 	if o.idle > 0 {
@@ -88,6 +91,9 @@ type promptStream struct {
 	busy float64
 	// most bounds the load of the queue for the token budget.
 	most float64
+	// kept is the sum of the powers of the load over the iterations of a request: of prefill that
+	// is more than usual in one, so much follows. Without a prompt's time it is 0.
+	kept float64
 }
 
 // excess returns how many more arrivals than usual follow one within about a time.
@@ -182,7 +188,7 @@ func (q *promptStream) gated(iteration float64) prefillTimes {
 	longer := max(own+q.load*met/2-mean, 0)
 	companions := p.time * max(0, q.excess(own+met/2)-nearby)
 	after := wake{
-		carried: longer*q.load*(1-math.Pow(q.load, m.steps))/(1-q.load) + companions,
+		carried: longer*q.kept + companions,
 		step:    longer*q.load + companions,
 	}
 	return prefillTimes{mean: wait + own, variance: variance, own: own, wake: after}
