@@ -174,12 +174,18 @@ func (c *cycle) step(subject, before, after, reason string) {
 func size(c *cycle) error {
 	n := len(c.fleet.Workloads)
 	c.sustained, c.stations = make([][]Size, n), make([][]*queueing.Station, n)
-	sizings, sizer := make([][][]int, n), newSizer()
+	variants := 0
 	for i := range c.fleet.Workloads {
 		if c.sustained[i] = c.unsized(i); c.sustained[i] != nil {
 			continue
 		}
 		if c.sustained[i] = c.lastSizes(i); c.sustained[i] == nil {
+			variants += len(c.fleet.Workloads[i].Variants)
+		}
+	}
+	sizings, sizer := make([][][]int, n), newSizer(variants)
+	for i := range c.fleet.Workloads {
+		if c.sustained[i] == nil {
 			sizings[i] = sizer.add(&c.fleet.Workloads[i])
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // predictionBlock is how many workloads go to a processor at a time.
-const predictionBlock = 16
+const predictionBlock = 4
 
 // predict is the stage that computes the performance of the planned replicas at
 // the traffic that each gets.

@@ -58,7 +58,10 @@ type sizing struct {
 	err error
 }
 
-func newSizer() *sizer { return &sizer{index: make(map[sizeKey]int)} }
+// newSizer has room for so many sizings.
+func newSizer(n int) *sizer {
+	return &sizer{index: make(map[sizeKey]int, n), sizings: make([]*sizing, 0, n)}
+}
 
 // add notes the variants of a workload as ones to size, and returns the indices of
 // their sizings: by variant, one for each shape on each possible partner.
@@ -113,7 +116,7 @@ func (s *sizer) note(key sizeKey, slo queueing.SLO) int {
 }
 
 // sizingBlock is how many sizings go to a processor at a time.
-const sizingBlock = 8
+const sizingBlock = 2
 
 // run sizes what was noted; false where that was given up as it was not wanted.
 func (s *sizer) run(unwanted func() bool) bool {
