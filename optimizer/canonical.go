@@ -37,11 +37,11 @@ type item struct{ variant, placement int32 }
 
 // canonicalize orders by colour refinement (Weisfeiler and Leman, 1968): the
 // colour of a part is a hash of its numbers and of the colours of the parts it
-// refers to and is referred to by. Where the caller has stopped, and the time of that depends on the
-// machine anyway, the order stays as given.
+// refers to and is referred to by. It is nil where the caller has stopped: the time of that depends on
+// the machine anyway.
 func canonicalize(p *Problem, stop *stopper) *canonical {
 	if stop.asked() {
-		return asGiven(p)
+		return nil
 	}
 	c := newColours(p)
 	c.refine()
@@ -49,7 +49,7 @@ func canonicalize(p *Problem, stop *stopper) *canonical {
 		c.refine()
 	}
 	if stop.asked() {
-		return asGiven(p)
+		return nil
 	}
 	out := &canonical{from: p, pools: orderBy(c.pools, func(i int) string { return p.Pools[i].Name })}
 	out.rank = inverse(out.pools)

@@ -146,20 +146,21 @@ func (f *filler) handBack(c *canonical, to *plan, open []bool) {
 // serviceOrder lists the workloads in the order in which unmet demand matters: by priority, then by
 // penalty.
 func (f *filler) serviceOrder() []int {
-	p := f.problem
-	order := make([]int, len(p.Workloads))
-	for i := range order {
-		order[i] = i
+	type rank struct {
+		priority int
+		penalty  float64
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		x, y := &p.Workloads[a], &p.Workloads[b]
-		switch {
-		case x.Penalized != y.Penalized:
-			return int(flag(x.Penalized)) - int(flag(y.Penalized))
-		case x.Penalized:
-			return cmp.Compare(y.UnmetPenalty, x.UnmetPenalty)
+	order, ranks := make([]int, len(f.problem.Workloads)), make([]rank, len(f.problem.Workloads))
+	for i := range order {
+		w := &f.problem.Workloads[i]
+		order[i], ranks[i].priority = i, w.Priority
+		if w.Penalized {
+			ranks[i] = rank{math.MaxInt, w.UnmetPenalty}
 		}
-		return cmp.Compare(x.Priority, y.Priority)
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		x, y := &ranks[a], &ranks[b]
+		return cmp.Or(cmp.Compare(x.priority, y.priority), cmp.Compare(y.penalty, x.penalty), a-b)
 	})
 	return order
 }
@@ -192,16 +193,22 @@ func (f *filler) cost(c choice, n int) float64 {
 	return float64(n)*(at.PricePerHour+at.change) + v.Switching(now+n) - v.Switching(now)
 }
 
-// choices calls visit for all places of workload i with room.
-func (f *filler) choices(i int, visit func(c choice, room int)) {
+// all calls visit for all places of workload i.
+func (f *filler) all(i int, visit func(c choice)) {
 	for j := range f.problem.Workloads[i].Variants {
 		for k := range f.problem.Workloads[i].Variants[j].Placements {
-			c := choice{i, j, k}
-			if room := f.fits(c); room > 0 {
-				visit(c, room)
-			}
+			visit(choice{i, j, k})
 		}
 	}
+}
+
+// choices calls visit for those with room.
+func (f *filler) choices(i int, visit func(c choice)) {
+	f.all(i, func(c choice) {
+		if f.fits(c) > 0 {
+			visit(c)
+		}
+	})
 }
 
 // addMinimums places what is declared, where it costs least.
@@ -222,9 +229,11 @@ func (f *filler) add(i, n int, allowed func(choice) bool) {
 	for n > 0 {
 		var best choice
 		room, least := 0, math.Inf(1)
-		f.choices(i, func(c choice, fits int) {
+		f.all(i, func(c choice) {
 			if cost := f.cost(c, 1); allowed(c) && cost < least {
-				best, room, least = c, fits, cost
+				if fits := f.fits(c); fits > 0 {
+					best, room, least = c, fits, cost
+				}
 			}
 		})
 		if room == 0 {
@@ -242,7 +251,7 @@ func (f *filler) serve(i int) {
 	if !alike && !slices.ContainsFunc(f.room.Counts(i), func(n int) bool { return n > 0 }) {
 		f.addWhole(i, w.shapeRates())
 	}
-	f.addSingle(i)
+	f.addSingle(i, alike)
 	if f.plan.unmet[i] > 0 && !alike {
 		f.addMore(i)
 	}
@@ -252,7 +261,7 @@ func (f *filler) serve(i int) {
 // about right then, so what comes of it is checked.
 func (f *filler) addMore(i int) {
 	w, before, room := &f.problem.Workloads[i], f.plan.unmet[i], false
-	f.choices(i, func(choice, int) { room = true })
+	f.choices(i, func(choice) { room = true })
 	if !room {
 		return
 	}
@@ -270,7 +279,7 @@ func (f *filler) addMore(i int) {
 	for _, a := range added {
 		f.place(a.choice, a.number)
 	}
-	f.addSingle(i)
+	f.addSingle(i, false)
 }
 
 // left is the rate of each shape that is not served; all of it where replicas that are routed to may
@@ -297,20 +306,26 @@ func (f *filler) left(i int) []float64 {
 }
 
 // addSingle adds replicas one by one, or as many as serve only what is left, where each costs least
-// for what it serves, while they are worth it.
-func (f *filler) addSingle(i int) {
+// for what it serves, while they are worth it. Where replicas are alike, several are added at once.
+func (f *filler) addSingle(i int, alike bool) {
 	w := &f.problem.Workloads[i]
 	counts := slices.Clone(f.room.Counts(i))
 	if math.IsNaN(f.plan.unmet[i]) {
 		f.plan.unmet[i] = w.Unmet(counts)
 	}
-	several := w.alike()
 	for f.plan.unmet[i] > 0 {
 		var best choice
 		number, after, least := 0, 0.0, math.Inf(1)
-		f.choices(i, func(c choice, room int) {
+		f.all(i, func(c choice) {
+			if alike && f.leastRate(c, f.plan.unmet[i]) >= least {
+				return // room takes longer to find out
+			}
+			room := f.fits(c)
+			if room < 1 {
+				return
+			}
 			n := 1
-			if several {
+			if alike {
 				n = f.alike(c, min(room, w.used(c.variant, f.plan.unmet[i])))
 			}
 			cost := f.cost(c, n)
@@ -340,6 +355,13 @@ func (w *Workload) alike() bool { return w.Redundancy == 0 && !w.routed() }
 // used is the number of replicas of variant j, at least one, that a demand uses up where they are alike.
 func (w *Workload) used(j int, demand float64) int {
 	return int(max(1, min(demand/w.Variants[j].Capacity, float64(unlimited))))
+}
+
+// leastRate is what replicas of a variant that are alike cost at least per request/s of a demand, but
+// for rounding.
+func (f *filler) leastRate(c choice, demand float64) float64 {
+	capacity := f.problem.Workloads[c.workload].Variants[c.variant].Capacity
+	return (1 - tolerance) * f.cost(c, 1) / min(capacity, demand)
 }
 
 // alike is the number of the next n replicas that cost as much as the first: those below the current
@@ -408,12 +430,12 @@ func (f *filler) steps(i int, left []float64, visit func(step)) {
 			visit(s)
 		}
 	}
-	f.choices(i, func(c choice, _ int) {
+	f.choices(i, func(c choice) {
 		switch w.Variants[c.variant].Phase {
 		case Whole:
 			consider(addition{choice: c})
 		case Prefill:
-			f.choices(i, func(second choice, _ int) {
+			f.choices(i, func(second choice) {
 				if w.Variants[second.variant].Phase == Decode {
 					consider(addition{choice: c}, addition{choice: second})
 				}

@@ -108,20 +108,19 @@ func TestStoppedAtOnce(t *testing.T) {
 	}
 }
 
-// A search that is stopped before it has a plan makes the same one, whether it had ordered the problem or not, and whether
-// it was to begin or building its program.
+// A search that is stopped before it has a plan makes the same one, whether it had ordered the problem or not, whether it
+// was to begin or building its program, and whether there was an earlier plan to start from.
 func TestStoppedBeforeAPlan(t *testing.T) {
 	for kind := looseFleet; kind <= nodeFleet; kind++ {
 		p := randomFleet(uint64(kind)+60, kind, 200, 4)
-		var first *Solution
-		for calls := range 4 {
-			left := calls
-			s := solve(t, p, Options{Stop: func() bool { left--; return left < 0 }})
-			if first == nil {
-				first = s
-			}
-			if s.Effort != 0 || left != -1 || !reflect.DeepEqual(s.Allocations, first.Allocations) {
-				t.Errorf("%v: stopped by call %d: effort %d, not the same plan", kind, calls, s.Effort)
+		first := solve(t, p, Options{Stop: func() bool { return true }})
+		for _, start := range []*Start{nil, {Problem: p, Solution: first}} {
+			for calls := range 4 {
+				left := calls
+				s := solve(t, p, Options{Start: start, Stop: func() bool { left--; return left < 0 }})
+				if s.Effort != 0 || left != -1 || !reflect.DeepEqual(s.Allocations, first.Allocations) {
+					t.Errorf("%v: stopped by call %d, with a start %v: effort %d, not the same plan", kind, calls, start != nil, s.Effort)
+				}
 			}
 		}
 	}

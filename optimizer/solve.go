@@ -38,7 +38,14 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 		o.limits = defaultLimits()
 	}
 	stop := &stopper{ask: o.Stop}
-	s := &solver{canonical: canonicalize(p, stop), options: o, bounds: map[int]float64{}, budget: &effort{left: o.Effort, unasked: askEvery, stop: stop}}
+	s := &solver{options: o, bounds: map[int]float64{}, budget: &effort{left: o.Effort, unasked: askEvery, stop: stop}}
+	if o.Stop != nil && o.Start == nil {
+		s.makeFirst(p)
+	}
+	if s.canonical = canonicalize(p, stop); s.canonical == nil {
+		s.makeFirst(p)
+		s.canonical = s.given
+	}
 	for _, g := range s.canonical.pools {
 		s.packings = append(s.packings, packPool(p, g))
 	}
@@ -53,6 +60,10 @@ type solver struct {
 	options   Options
 	budget    *effort
 
+	// first is the plan of a search that is stopped before it has one, and given the order that it is in. It
+	// is made before anything else where somebody may stop the search, and no earlier plan makes that short.
+	first *plan
+	given *canonical
 	// plan is the best plan so far, and filled says whether it serves more than the last stage found.
 	plan   *plan
 	filled bool
@@ -131,14 +142,24 @@ func (s *solver) stages() {
 	s.settleLevels(settled, priorities)
 }
 
-// fillAll fills a plan without replicas. Where the caller has stopped, and the problem has not been copied
-// into its canonical order, that would take longer than all that is left to do.
+// makeFirst makes the first plan, a greedy one, once.
+func (s *solver) makeFirst(p *Problem) {
+	if s.first == nil {
+		s.given = asGiven(p)
+		s.first = fill(s.given, packPools(p), nil, nil)
+	}
+}
+
+// fillAll fills a plan without replicas. Where the caller has stopped, the first plan does.
 func (s *solver) fillAll() *plan {
-	if !s.budget.stop.stopped() || s.canonical.Workloads != nil {
+	if !s.budget.stop.stopped() {
 		return fill(s.canonical, s.packings, nil, nil)
 	}
-	given := asGiven(s.canonical.from)
-	return s.canonical.reorder(fill(given, packPools(given.from), nil, nil), given)
+	s.makeFirst(s.canonical.from)
+	if s.canonical == s.given {
+		return s.first
+	}
+	return s.canonical.reorder(s.first, s.given)
 }
 
 // settleLevels settles the levels and then the cost: first in haste, so that there is an answer to
