@@ -127,8 +127,8 @@ func (l load) ghz(ctx context.Context, arguments ...string) (*latencies, error) 
 	var r struct {
 		Rps     float64
 		Details []struct {
-			Latency time.Duration
-			Status  string
+			Latency       time.Duration
+			Status, Error string
 		}
 	}
 	if err := ask(ctx, &r, "ghz", arguments...); err != nil {
@@ -136,9 +136,10 @@ func (l load) ghz(ctx context.Context, arguments ...string) (*latencies, error) 
 	}
 	measured := &latencies{rate: r.Rps}
 	for _, d := range r.Details {
-		if d.Status == "OK" {
-			measured.seconds = append(measured.seconds, d.Latency.Seconds())
+		if d.Status != "OK" {
+			return nil, fmt.Errorf("ghz: a call has %s: %s", d.Status, d.Error)
 		}
+		measured.seconds = append(measured.seconds, d.Latency.Seconds())
 	}
 	return measured, nil
 }

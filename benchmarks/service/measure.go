@@ -135,16 +135,17 @@ func keep(ctx context.Context, where addresses, p *payload, folder string) error
 // measure repeats the load against the three servers in turn.
 func (c *cell) measure(ctx context.Context, o options, f files, where addresses, beside echoes) error {
 	servers := []struct {
+		name  string
 		where addresses
 		to    *[]*latencies
-	}{{where, &c.service}, {beside.Bytes, &c.bytes}, {beside.Messages, &c.messages}}
+	}{{"service", where, &c.service}, {"echo of bytes", beside.Bytes, &c.bytes}, {"echo of messages", beside.Messages, &c.messages}}
 	calls := make([]int, len(servers))
 	for i, s := range servers {
 		// Warms up as well.
 		const few = 5
 		l, err := c.run(ctx, f, s.where, few)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		calls[i] = min(10_000, max(few, int(o.turn.Seconds()/l.quantile(0.5))))
 	}
@@ -152,7 +153,7 @@ func (c *cell) measure(ctx context.Context, o options, f files, where addresses,
 		for i, s := range servers {
 			l, err := c.run(ctx, f, s.where, calls[i])
 			if err != nil {
-				return err
+				return fmt.Errorf("%s: %w", s.name, err)
 			}
 			*s.to = append(*s.to, l)
 		}
