@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -176,4 +178,28 @@ func TestQuantile(t *testing.T) {
 	assert.InDelta(t, 2, l.quantile(0.5), 0)
 	assert.InDelta(t, 4, l.quantile(0.99), 0)
 	assert.InDelta(t, 1, l.quantile(0), 0)
+}
+
+func TestTornAnswersAreAskedAgain(t *testing.T) {
+	for torn, wanted := range map[int]string{0: "", 2: "", 3: "ghz: unexpected EOF"} {
+		folder := t.TempDir()
+		program := fmt.Appendf(nil, `#!/bin/sh
+cd %q
+echo >>runs
+if [ $(wc -l <runs) -le %d ]; then
+  echo '{"details": [{"status": "Internal", "error": "rpc error: code = Internal desc = unexpected EOF"}]}'
+else
+  echo '{"details": [{"status": "OK", "latency": 1000000}]}'
+fi
+`, folder, torn)
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "ghz"), program, 0o700)) //nolint:gosec // a program
+		t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
+		measured, err := load{way: overGRPC, payload: &payload{method: optimize}, clients: 1}.run(t.Context(), files{folder}, addresses{}, 1)
+		if wanted != "" {
+			require.EqualError(t, err, wanted)
+			continue
+		}
+		require.NoError(t, err)
+		assert.Equal(t, []float64{1e-3}, measured.seconds)
+	}
 }
