@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"runtime"
 	"time"
 
 	"github.com/poolwright/poolwright/benchmarks/internal/machine"
@@ -42,6 +43,7 @@ func probe(description string, w io.Writer) error {
 		return err
 	}
 	problem := instance.Generate(t.Params)
+	runtime.GC() // as in solve
 	o := optimizer.Options{RelativeGap: relativeGap}
 	begin, start := time.Now(), machine.ProcessorTime()
 	o.Stop = func() bool {
@@ -88,9 +90,9 @@ func ask(ctx context.Context, t task) (took, error) {
 	return r, err
 }
 
-const footprintAbout = `Every problem is solved in a process of its own. Memory is the most that the process held (VmHWM), the problem
-included. With a time limit the solver is stopped by the clock; a plan is feasible if it breaks no limit, judged from
-the problem.`
+const footprintAbout = `Every problem is solved in a process of its own, once what drawing it left behind is collected. Memory is the
+most that the process held (VmHWM), the problem included. With a time limit the solver is stopped by the clock; a plan
+is feasible if it breaks no limit, judged from the problem.`
 
 // footprintSection measures memory by size, and time limits.
 func footprintSection(ctx context.Context, o options) (*section, error) {
