@@ -152,8 +152,8 @@ func meanReciprocal(mean, scv float64) float64 {
 const (
 	// mostReciprocal is the largest node of [meanReciprocal].
 	mostReciprocal = 32.0
-	// leastReciprocal is how far the integrand is from 1, about, where it is taken as a line: its
-	// square times itself is what the line is off, relative to the mean.
+	// leastReciprocal is how far the integrand is from 1, about, where it is taken as a line. What
+	// that leaves out of the sum is about its cube, relative to the sum.
 	leastReciprocal = 1e-4
 	// reciprocalStep is the distance of nodes in log s, reciprocalRatio the ratio of two.
 	reciprocalStep  = 1.0 / 4
