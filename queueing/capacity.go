@@ -42,7 +42,7 @@ func (s *Station) Capacity(slo SLO) (Capacity, error) {
 		most *= s.sizing.tokenRateLoad
 		c.Bound, c.Binding = true, limit
 	}
-	upper := s.excess(slo, everyLimit, most)
+	upper := s.excess(slo, everyLimit, 0, most)
 	if upper.failing == 0 {
 		c.Rate, c.Served = Rate(most), Rate(upper.throughput)
 		return c, nil
@@ -50,28 +50,45 @@ func (s *Station) Capacity(slo SLO) (Capacity, error) {
 	// A limit that is reached exactly at the highest rate holds, and rounding at lower
 	// rates must not make it fail.
 	searched := everyLimit &^ upper.reached
-	lower := s.excess(slo, searched, least)
+	lower := s.excess(slo, searched, upper.limit, max(least, nearShare*most))
+	if lower.failing != 0 && lower.rate > least {
+		upper, lower = lower, s.excess(slo, searched, lower.limit, least)
+	}
 	if lower.failing != 0 || least >= most {
 		return s.infeasible(slo.Limits[lower.first()]), nil
 	}
-	rate := findRoot(func(rate float64) float64 {
-		e := s.excess(slo, searched, rate)
-		if e.value <= 0 {
-			lower = e
-		} else {
-			upper = e
-		}
-		return e.value
-	}, least, most, min(lower.value, 0), upper.value)
-	c.Bound, c.Binding = true, slo.Limits[upper.limit]
-	if lower.value > -touching {
-		c.Binding = slo.Limits[lower.limit]
+	at := s.reach(slo, searched, lower, upper)
+	for at.failing != 0 {
+		upper = at
+		at = s.reach(slo, searched, s.excess(slo, searched, upper.limit, lower.rate), upper)
 	}
-	if rate == 0 {
+	c.Bound, c.Binding = true, slo.Limits[upper.limit]
+	if at.value > -touching {
+		c.Binding = slo.Limits[at.limit]
+	}
+	if at.rate == 0 {
 		return s.infeasible(c.Binding), nil
 	}
-	c.Rate, c.Served = Rate(rate), Rate(lower.throughput)
+	c.Rate, c.Served = Rate(at.rate), Rate(at.throughput)
 	return c, nil
+}
+
+// nearShare of the highest rate is where the limits are tried first: most latencies begin to
+// grow close to saturation.
+const nearShare = 0.9
+
+// reach looks for the highest rate at which the limit holds that fails most at upper: at lower
+// it holds. Of one limit the excess is smooth, of the strictest of many it is not.
+func (s *Station) reach(slo SLO, among limitSet, lower, upper excess) excess {
+	limit := upper.limit
+	findRoot(func(rate float64) float64 {
+		e := s.excess(slo, among, limit, rate)
+		if e.sought <= 0 {
+			lower = e
+		}
+		return e.sought
+	}, lower.rate, upper.rate, min(lower.sought, 0), upper.value)
+	return lower
 }
 
 // tokenRateLimit returns the first limit that stands for a share of the highest rate.
@@ -122,10 +139,13 @@ type excess struct {
 	value float64
 	// limit is the first limit with that value.
 	limit int
+	// sought is the value of the limit that is looked at.
+	sought float64
+	// rate is that of arrivals, throughput that of requests served.
+	rate, throughput float64
 	// failing are those that fail by more than rounding, reached those that are reached
 	// but for rounding.
 	failing, reached limitSet
-	throughput       float64
 }
 
 // first returns the first limit that fails, or else the one closest to it.
@@ -136,21 +156,24 @@ func (e *excess) first() int {
 	return bits.TrailingZeros64(uint64(e.failing))
 }
 
-// excess looks at some limits of an SLO. Means alone cost less than distributions.
-func (s *Station) excess(slo SLO, among limitSet, rate float64) excess {
+// excess looks at some limits of an SLO, and at one of them more closely. Means alone cost less
+// than distributions.
+func (s *Station) excess(slo SLO, among limitSet, limit int, rate float64) excess {
 	var state steadyState
 	s.chain.solve(rate, &state)
+	e := excess{value: math.Inf(-1), rate: rate, throughput: state.throughput}
 	if !slo.limitsQuantile() {
-		return s.largest(slo, among, &state, s.model.means(state.occupancy), nil)
+		s.compare(&e, slo, among, limit, &state, s.model.means(state.occupancy), nil)
+		return e
 	}
 	stages := s.model.sojourn(state.occupancy)
-	return s.largest(slo, among, &state, stages.means(), &stages)
+	s.compare(&e, slo, among, limit, &state, stages.means(), &stages)
+	return e
 }
 
-// largest compares limits with means and, where there are limits on quantiles, with
+// compare compares limits with means and, where there are limits on quantiles, with
 // distributions.
-func (s *Station) largest(slo SLO, among limitSet, state *steadyState, m means, stages *sojourn) excess {
-	e := excess{value: math.Inf(-1), throughput: state.throughput}
+func (s *Station) compare(e *excess, slo SLO, among limitSet, sought int, state *steadyState, m means, stages *sojourn) {
 	for i := range slo.Limits {
 		limit := &slo.Limits[i]
 		if !among.has(i) || s.standsForLoad(limit) {
@@ -171,8 +194,10 @@ func (s *Station) largest(slo SLO, among limitSet, state *steadyState, m means, 
 		if value > e.value {
 			e.value, e.limit = value, i
 		}
+		if i == sought {
+			e.sought = value
+		}
 	}
-	return e
 }
 
 // kept returns the share of requests that keep a limit on a quantile.

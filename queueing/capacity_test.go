@@ -89,6 +89,38 @@ func TestCapacityIsTight(t *testing.T) {
 	require.Greater(t, infeasible, 300)
 }
 
+// TestCapacityOfLimitsTogether: together limits hold up to where the first of them fails alone.
+func TestCapacityOfLimitsTogether(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	binding := map[int]int{}
+	for range 3000 {
+		replica, shape := randomReplica(r)
+		s := station(t, replica, shape)
+		limits := append(randomLimits(r), randomLimits(r)...)
+		for i := range limits {
+			limits[i].Quantile = 0 // which may dip
+		}
+		together := capacity(t, s, limits...)
+		if together.Unservable != "" || len(limits) == 0 {
+			continue
+		}
+		alone := queueing.Capacity{Rate: queueing.Rate(math.Inf(1))}
+		for _, l := range limits {
+			if c := capacity(t, s, l); c.Rate < alone.Rate {
+				alone = c
+			}
+		}
+		require.Equal(t, alone.Feasible, together.Feasible)
+		require.Equal(t, alone.Bound, together.Bound)
+		require.InDelta(t, 1, float64(together.Rate+1e-300)/float64(alone.Rate+1e-300), 1e-9, "%v: %v, %v", limits, together, alone)
+		if together.Feasible && together.Bound {
+			require.Equal(t, alone.Binding, together.Binding)
+			binding[slices.Index(limits, together.Binding)]++
+		}
+	}
+	require.Greater(t, len(binding), 4, "binding: %v", binding)
+}
+
 // TestCapacityBlocked: a blocked request misses a percentile. With no waiting
 // place nobody is slow, so that the blocked share alone decides.
 func TestCapacityBlocked(t *testing.T) {

@@ -23,6 +23,10 @@ const (
 	nearMissing, nearLine = 1e-2, 0.1
 	// leastAbove is the least share above a latency that is told from none.
 	leastAbove = 1e-300
+	// shortest is the shortest latency beyond the least one, in seconds.
+	shortest = 1e-300
+	// closer is the share of a bracket that is tried where its lower end is the least latency.
+	closer = 1e-6
 )
 
 // quantile returns where a distribution reaches the share q, which is more than it has at
@@ -56,7 +60,7 @@ func quantile(of func(t float64) tail, q, least, start float64) float64 {
 		bend := -at.slope/at.above - hazard*hazard
 		step := 2 * f * hazard / (2*hazard*hazard - f*bend)
 		if math.Abs(f) <= nearMissing && math.Abs(step) <= lastStep*(t-least) && math.Abs(step*bend) <= nearLine*hazard {
-			return t + step
+			return max(t+step, least+shortest)
 		}
 		if t += step; t <= lower {
 			t = lower + (upper-lower)/8
@@ -69,6 +73,18 @@ func quantile(of func(t float64) tail, q, least, start float64) float64 {
 		return upper
 	}
 	f := func(t float64) float64 { return missing(of(t).above) }
+	// Of great variance the root may be any power of ten above the least latency.
+	for lower == least {
+		t := least + max(closer*(upper-least), shortest)
+		switch {
+		case t <= least || t >= upper:
+			return max(upper, least+shortest)
+		case f(t) > 0:
+			lower = t
+		default:
+			upper = t
+		}
+	}
 	return findRoot(f, upper, lower, f(upper), f(lower))
 }
 

@@ -19,7 +19,7 @@ const (
 // f > 0 and returns a point close to the root where f ≤ 0. It needs no derivative,
 // never leaves the bracket and works, slower, where f jumps.
 //
-// The next point is by inverse quadratic interpolation where that is safe by the rule
+// The first point is by the secant through both ends, but not close to either. The next point is by inverse quadratic interpolation where that is safe by the rule
 // of T. R. Chandrupatla, "A new hybrid quadratic/bisection algorithm for finding the
 // zero of a nonlinear function without using derivatives", Advances in Engineering
 // Software 28 (1997); else by the secant through the last two points where that
@@ -30,7 +30,8 @@ func findRoot(f func(float64) float64, holds, fails, fHolds, fFails float64) flo
 	x1, f1 := holds, fHolds
 	x2, f2 := fails, fFails
 	narrow := bracketTolerance * math.Abs(fails-holds)
-	step, goal, left := 0.5, math.Abs(fails-holds)/2, patience
+	step := min(max(fHolds/(fHolds-fFails), 1-farStep), farStep)
+	goal, left := math.Abs(fails-holds)/2, patience
 	closest := math.Abs(fFails)
 	for {
 		x := x1 + step*(x2-x1)
