@@ -44,7 +44,7 @@ type sizeKey struct {
 // sizer sizes variants, equal ones once.
 type sizer struct {
 	index   map[sizeKey]int // into sizings
-	sizings []*sizing
+	sizings []sizing
 }
 
 // sizing is the size of all variants with one key.
@@ -60,7 +60,7 @@ type sizing struct {
 
 // newSizer has room for so many sizings.
 func newSizer(n int) *sizer {
-	return &sizer{index: make(map[sizeKey]int, n), sizings: make([]*sizing, 0, n)}
+	return &sizer{index: make(map[sizeKey]int, n), sizings: make([]sizing, 0, n)}
 }
 
 // add notes the variants of a workload as ones to size, and returns the indices of
@@ -110,7 +110,7 @@ func (s *sizer) note(key sizeKey, slo queueing.SLO) int {
 	if !ok {
 		i = len(s.sizings)
 		s.index[key] = i
-		s.sizings = append(s.sizings, &sizing{key: key, slo: slo})
+		s.sizings = append(s.sizings, sizing{key: key, slo: slo})
 	}
 	return i
 }
@@ -127,7 +127,7 @@ func (s *sizer) run(unwanted func() bool) bool {
 			return
 		}
 		for i := from; i < to; i++ {
-			z := s.sizings[i]
+			z := &s.sizings[i]
 			z.size, z.err = z.compute()
 		}
 	})
@@ -152,7 +152,7 @@ func (s *sizer) size(w *Workload, j int, indices []int) (Size, error) {
 	sizes := make([]Size, len(shapes))
 	partners := len(indices) / len(shapes)
 	for k, i := range indices {
-		z := s.sizings[i]
+		z := &s.sizings[i]
 		if z.err != nil {
 			return Size{}, z.err
 		}
