@@ -185,6 +185,16 @@ func (p *primal) fitsTogether(a *assignment, m, other *move) bool {
 	return true
 }
 
+// spares says whether a column uses less of some row than another of its workload.
+func (c *column) spares(other *column) bool {
+	for n := range c.use {
+		if c.use[n] < other.use[n] {
+			return true
+		}
+	}
+	return false
+}
+
 // moves lists all exchanges that save cost, most first, and for every row those
 // that lower its use, the cheapest first. Configurations whose reduced cost exceeds
 // the least of their workload by more than what the assignment is above the bound
@@ -199,6 +209,9 @@ func (p *primal) moves(a *assignment) (saving []move, relief [][]*move) {
 		for k := range columns {
 			to := &columns[k]
 			if int32(k) == a.picks[i] || w.reduced(to, p.prices)-p.least[i] > a.cost-p.bound || !p.allowed(i, k) {
+				continue
+			}
+			if to.cost >= from.cost && !to.spares(from) {
 				continue
 			}
 			m := move{workload: i, to: int32(k), change: to.cost - from.cost, use: uses.take(len(p.l.rows))}

@@ -642,7 +642,10 @@ func (t *tree) nearest(i int, reach float64) float64 {
 			reach /= 3
 		}
 	}
-	indices := t.internAll(i, near)
+	slices.SortStableFunc(near, func(a, b column) int {
+		return cmp.Compare(w.reduced(&a, t.bundle.prices), w.reduced(&b, t.bundle.prices))
+	})
+	indices := t.internAll(i, near[:min(len(near), nearColumns)])
 	for k := range t.l.columns[i] {
 		if !slices.Contains(indices, int32(k)) && t.l.fits(i, &t.l.columns[i][k]) {
 			indices = append(indices, int32(k))
