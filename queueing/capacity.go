@@ -25,8 +25,8 @@ const touching = 1e-9
 // requests do not count.
 //
 // Mean latency rises with load, so there is one rate beyond which a limit fails; it is
-// found by root finding in about eight evaluations, more where a latency jumps. A
-// quantile of [ContinuousBatching] may dip where its variance shrinks near saturation;
+// found by root finding, of one limit at a time, in about eight evaluations, and more where a
+// latency jumps. A quantile of [ContinuousBatching] may dip where its variance shrinks near saturation;
 // the limits hold at the rate that is returned, and a little above it they do not. Of
 // equally strict limits the first one binds.
 func (s *Station) Capacity(slo SLO) (Capacity, error) {
