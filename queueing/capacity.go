@@ -25,7 +25,7 @@ const touching = 1e-9
 // requests do not count.
 //
 // Mean latency rises with load, so there is one rate beyond which a limit fails; it is
-// found by root finding, of one limit at a time, in about eight evaluations, and more where a
+// found by root finding, of one limit at a time, in six to nine evaluations, and more where a
 // latency jumps. A quantile of [ContinuousBatching] may dip where its variance shrinks near saturation;
 // the limits hold at the rate that is returned, and a little above it they do not. Of
 // equally strict limits the first one binds.
@@ -42,27 +42,26 @@ func (s *Station) Capacity(slo SLO) (Capacity, error) {
 		most *= s.sizing.tokenRateLoad
 		c.Bound, c.Binding = true, limit
 	}
-	upper := s.excess(slo, everyLimit, 0, most)
-	if upper.failing == 0 {
-		c.Rate, c.Served = Rate(most), Rate(upper.throughput)
+	var b bracket
+	s.enclose(&b, slo, least, most)
+	switch {
+	case b.upper.failing == 0:
+		c.Rate, c.Served = Rate(most), Rate(b.upper.throughput)
 		return c, nil
+	case b.lower.failing != 0:
+		return s.infeasible(slo.Limits[b.lower.first()]), nil
 	}
-	// A limit that is reached exactly at the highest rate holds, and rounding at lower
-	// rates must not make it fail.
-	searched := everyLimit &^ upper.reached
-	lower := s.excess(slo, searched, upper.limit, max(least, nearShare*most))
-	if lower.failing != 0 && lower.rate > least {
-		upper, lower = lower, s.excess(slo, searched, lower.limit, least)
-	}
-	if lower.failing != 0 || least >= most {
-		return s.infeasible(slo.Limits[lower.first()]), nil
-	}
-	at := s.reach(slo, searched, lower, upper)
+	// A limit that is reached exactly where another fails holds, and rounding at lower rates must
+	// not make it fail.
+	searched := everyLimit &^ b.upper.reached
+	at := b.upper
 	for at.failing != 0 {
-		upper = at
-		at = s.reach(slo, searched, s.excess(slo, searched, upper.limit, lower.rate), upper)
+		limit := b.strictest()
+		c.Bound, c.Binding = true, slo.Limits[limit]
+		if at = s.reach(&b, slo, searched, limit); at.failing != 0 {
+			b.upper = s.excess(slo, searched, at.rate, &b.failing)
+		}
 	}
-	c.Bound, c.Binding = true, slo.Limits[upper.limit]
 	if at.value > -touching {
 		c.Binding = slo.Limits[at.limit]
 	}
@@ -73,22 +72,56 @@ func (s *Station) Capacity(slo SLO) (Capacity, error) {
 	return c, nil
 }
 
+// bracket is two rates: at lower all limits hold, if any rate is that low, and at upper some
+// fail, if any is that high. holding and failing are what the excesses are there.
+type bracket struct {
+	lower, upper     excess
+	holding, failing excesses
+}
+
 // nearShare of the highest rate is where the limits are tried first: most latencies begin to
 // grow close to saturation.
 const nearShare = 0.9
 
-// reach looks for the highest rate at which the limit holds that fails most at upper: at lower
-// it holds. Of one limit the excess is smooth, of the strictest of many it is not.
-func (s *Station) reach(slo SLO, among limitSet, lower, upper excess) excess {
-	limit := upper.limit
-	findRoot(func(rate float64) float64 {
-		e := s.excess(slo, among, limit, rate)
-		if e.sought <= 0 {
-			lower = e
+// enclose sets the bracket in which the limits of an SLO are reached.
+func (s *Station) enclose(b *bracket, slo SLO, least, most float64) {
+	near := max(least, nearShare*most)
+	b.upper = s.excess(slo, everyLimit, near, &b.failing)
+	b.lower = b.upper
+	if b.upper.failing == 0 {
+		b.holding = b.failing
+		b.upper = s.excess(slo, everyLimit, most, &b.failing)
+	} else if near > least {
+		b.lower = s.excess(slo, everyLimit, least, &b.holding)
+	}
+}
+
+// strictest is the limit that is likely to fail first, of those that fail at upper: where the line
+// between its excesses at both ends crosses 0.
+func (b *bracket) strictest() int {
+	strictest, most := 0, math.Inf(-1)
+	for rest := b.upper.failing; rest != 0; rest &= rest - 1 {
+		i := bits.TrailingZeros64(uint64(rest))
+		if over := b.failing[i] / (b.failing[i] - min(b.holding[i], 0)); over > most {
+			strictest, most = i, over
 		}
-		return e.sought
-	}, lower.rate, upper.rate, min(lower.sought, 0), upper.value)
-	return lower
+	}
+	return strictest
+}
+
+// reach returns what holds at the highest rate of the bracket at which one limit does. Of one
+// limit the excess is smooth, of the strictest of many it is not.
+func (s *Station) reach(b *bracket, slo SLO, among limitSet, limit int) excess {
+	highest := b.lower
+	var values excesses
+	findRoot(func(rate float64) float64 {
+		e := s.excess(slo, among, rate, &values)
+		if values[limit] <= 0 {
+			highest = e
+		}
+		return values[limit]
+	}, b.lower.rate, b.upper.rate, min(b.holding[limit], 0), b.failing[limit])
+	return highest
 }
 
 // tokenRateLimit returns the first limit that stands for a share of the highest rate.
@@ -130,6 +163,9 @@ const everyLimit = ^limitSet(0)
 
 func (l limitSet) has(i int) bool { return l>>i&1 != 0 }
 
+// excesses are those of single limits.
+type excesses [mostLimits]float64
+
 // excess tells how far limits are from being reached at a rate.
 type excess struct {
 	// value is the largest of all: positive if a limit fails. It is close to linear in the
@@ -139,8 +175,6 @@ type excess struct {
 	value float64
 	// limit is the first limit with that value.
 	limit int
-	// sought is the value of the limit that is looked at.
-	sought float64
 	// rate is that of arrivals, throughput that of requests served.
 	rate, throughput float64
 	// failing are those that fail by more than rounding, reached those that are reached
@@ -156,24 +190,24 @@ func (e *excess) first() int {
 	return bits.TrailingZeros64(uint64(e.failing))
 }
 
-// excess looks at some limits of an SLO, and at one of them more closely. Means alone cost less
-// than distributions.
-func (s *Station) excess(slo SLO, among limitSet, limit int, rate float64) excess {
+// excess looks at some limits of an SLO, and sets values to how far each is from being reached.
+// Means alone cost less than distributions.
+func (s *Station) excess(slo SLO, among limitSet, rate float64, values *excesses) excess {
 	var state steadyState
 	s.chain.solve(rate, &state)
 	e := excess{value: math.Inf(-1), rate: rate, throughput: state.throughput}
 	if !slo.limitsQuantile() {
-		s.compare(&e, slo, among, limit, &state, s.model.means(state.occupancy), nil)
+		s.compare(&e, values, slo, among, &state, s.model.means(state.occupancy), nil)
 		return e
 	}
 	stages := s.model.sojourn(state.occupancy)
-	s.compare(&e, slo, among, limit, &state, stages.means(), &stages)
+	s.compare(&e, values, slo, among, &state, stages.means(), &stages)
 	return e
 }
 
 // compare compares limits with means and, where there are limits on quantiles, with
 // distributions.
-func (s *Station) compare(e *excess, slo SLO, among limitSet, sought int, state *steadyState, m means, stages *sojourn) {
+func (s *Station) compare(e *excess, values *excesses, slo SLO, among limitSet, state *steadyState, m means, stages *sojourn) {
 	for i := range slo.Limits {
 		limit := &slo.Limits[i]
 		if !among.has(i) || s.standsForLoad(limit) {
@@ -194,9 +228,7 @@ func (s *Station) compare(e *excess, slo SLO, among limitSet, sought int, state 
 		if value > e.value {
 			e.value, e.limit = value, i
 		}
-		if i == sought {
-			e.sought = value
-		}
+		values[i] = value
 	}
 }
 

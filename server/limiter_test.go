@@ -266,7 +266,7 @@ func (n *noted) Capacity(ctx context.Context, m *poolwrightv1.Fleet) (*poolwrigh
 func TestSizingAndPredictionGiveWay(t *testing.T) {
 	mix, err := sources.ReadFleet(examples.Mix)
 	require.NoError(t, err)
-	for i := range 5000 { // far more than is computed while others are
+	for i := range 20_000 { // far more than is computed while others are
 		w := proto.CloneOf(mix.GetWorkloads()[i%3])
 		w.Name = fmt.Sprintf("more-%d", i)
 		w.Load.InputTokens += float64(i)
