@@ -26,9 +26,9 @@ const touching = 1e-9
 //
 // Mean latency rises with load, so there is one rate beyond which a limit fails; it is
 // found by root finding, of one limit at a time, in six to nine evaluations, and more where a
-// latency jumps. A quantile of [ContinuousBatching] may dip where its variance shrinks near saturation;
-// the limits hold at the rate that is returned, and a little above it they do not. Of
-// equally strict limits the first one binds.
+// latency jumps. A quantile of [ContinuousBatching] may dip where its variance shrinks near
+// saturation; the limits hold at the rate that is returned, and a little above it they do not.
+// Of equally strict limits the first one binds.
 func (s *Station) Capacity(slo SLO) (Capacity, error) {
 	if err := slo.validate(); err != nil {
 		return Capacity{}, err

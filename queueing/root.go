@@ -19,11 +19,12 @@ const (
 // f > 0 and returns a point close to the root where f ≤ 0. It needs no derivative,
 // never leaves the bracket and works, slower, where f jumps.
 //
-// The first point is by the secant through both ends, but not close to either. The next point is by inverse quadratic interpolation where that is safe by the rule
-// of T. R. Chandrupatla, "A new hybrid quadratic/bisection algorithm for finding the
-// zero of a nonlinear function without using derivatives", Advances in Engineering
-// Software 28 (1997); else by the secant through the last two points where that
-// points into the bracket; else, and where these make no progress, the middle.
+// The first point is by the secant through both ends, but not close to either. The next is by
+// inverse quadratic interpolation where that is safe by the rule of T. R. Chandrupatla, "A new
+// hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function without using
+// derivatives", Advances in Engineering Software 28 (1997); else by the secant through the last
+// two points where that points into the bracket; else, and where these make no progress, the
+// middle.
 func findRoot(f func(float64) float64, holds, fails, fHolds, fFails float64) float64 {
 	// Point 1 is the latest, 2 the other end of the bracket, 3 another one, and last is
 	// the one before point 1.
