@@ -642,18 +642,17 @@ func (t *tree) nearest(i int, reach float64) float64 {
 			reach /= 3
 		}
 	}
-	slices.SortStableFunc(near, func(a, b column) int {
-		return cmp.Compare(w.reduced(&a, t.bundle.prices), w.reduced(&b, t.bundle.prices))
-	})
+	byReduced := func(a, b *column) int {
+		return cmp.Compare(w.reduced(a, t.bundle.prices), w.reduced(b, t.bundle.prices))
+	}
+	slices.SortStableFunc(near, func(a, b column) int { return byReduced(&a, &b) })
 	indices := t.internAll(i, near[:min(len(near), nearColumns)])
 	for k := range t.l.columns[i] {
 		if !slices.Contains(indices, int32(k)) && t.l.fits(i, &t.l.columns[i][k]) {
 			indices = append(indices, int32(k))
 		}
 	}
-	slices.SortStableFunc(indices, func(a, b int32) int {
-		return cmp.Compare(w.reduced(&t.l.columns[i][a], t.bundle.prices), w.reduced(&t.l.columns[i][b], t.bundle.prices))
-	})
+	slices.SortStableFunc(indices, func(a, b int32) int { return byReduced(&t.l.columns[i][a], &t.l.columns[i][b]) })
 	t.near[i] = indices[:min(len(indices), nearColumns)]
 	return reach
 }
