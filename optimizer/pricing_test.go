@@ -12,15 +12,11 @@ import (
 // moneyProgram is the last stage of a problem in which nothing is settled: demand
 // without penalty is served.
 func moneyProgram(p *Problem, elastic bool) *program {
-	var packings []packing
-	for g := range p.Pools {
-		packings = append(packings, packPool(p, g))
-	}
 	settled := map[int]float64{}
 	for i := range p.Workloads {
 		settled[p.Workloads[i].Priority] = 0
 	}
-	return newProgram(asGiven(p), packings, stage{settled: settled, elastic: elastic, shortfallSettled: elastic, shortfall: 3}, nil)
+	return newProgram(asGiven(p), packPools(p), stage{settled: settled, elastic: elastic, shortfallSettled: elastic, shortfall: 3}, nil)
 }
 
 func randomPrices(r *rand.Rand, rows int) []float64 {
@@ -183,6 +179,32 @@ func TestEnumerationHasNoDuplicates(t *testing.T) {
 
 // The Lagrangian at any prices is a lower bound, and its maximum is what the bundle
 // reports.
+// No other price of the limit on the sum of replicas bounds better than the one chosen.
+func TestThetaBoundsBest(t *testing.T) {
+	signs := map[int]int{}
+	pricingCases(t, func(l *lagrangian, i int, lo, hi []int32, prices []float64, _ []column) {
+		p, w := &pricer{}, &l.workloads[i]
+		if w.routing != nil || !p.load(w, lo, hi, prices) || !p.prepare(-1) || p.plain() {
+			return
+		}
+		p.chooseTheta()
+		chosen, at := p.theta, p.root()
+		at.failing = 0
+		best := p.relaxed(at)
+		signs[sign(chosen)]++
+		for theta := 1e-3; theta < min(100, p.missing); theta *= 1.01 {
+			for _, other := range []float64{-theta, theta} {
+				if p.sortOrder(other); p.relaxed(at) > best+1e-9*math.Abs(best) {
+					t.Fatalf("%v at theta %v, %v at %v: %+v lo %v hi %v prices %v", best, chosen, p.relaxed(at), other, w, lo, hi, prices)
+				}
+			}
+		}
+	})
+	if signs[1] < 100 || signs[-1] < 10 || signs[0] < 100 {
+		t.Fatalf("thetas by sign: %v", signs)
+	}
+}
+
 func TestLagrangianBoundsTheOptimum(t *testing.T) {
 	for seed, solved := uint64(0), 0; solved < short.Of(300); seed++ {
 		r := rand.New(rand.NewPCG(seed, 9))

@@ -59,66 +59,76 @@ func (p *pricer) walkOrder(next int, need float64) (cost, replicas float64) {
 	return cost, replicas
 }
 
-// chooseTheta finds the price of the limit on the sum of replicas that bounds best:
-// the one at which the relaxation takes as many as it should.
+// chooseTheta finds the price of the limit on the sum of replicas that bounds best.
 func (p *pricer) chooseTheta() {
 	p.order = resize(p.order, len(p.segments))
 	for i := range p.order {
 		p.order[i] = int32(i)
 	}
-	p.sortOrder(0)
 	root := p.root()
-	_, replicas := p.walkOrder(0, p.need)
 	lacking, room := float64(p.lacking(root)), float64(p.w.most-p.total)
-	var low, high float64
-	switch {
-	case replicas < lacking:
-		high = p.most(1, func(replicas float64) bool { return replicas >= lacking })
-		if p.elastic() {
-			high = min(high, p.missing)
+	switch none := p.dualAt(0, lacking); {
+	case none.rise > 0:
+		right := p.beyond(1, lacking)
+		if p.elastic() && right.theta > p.missing {
+			right = p.dualAt(p.missing, lacking)
 		}
-	case replicas > room && p.w.most != unlimited:
-		p.theta = -1 // minimums of variants count from here on
-		low, high = 0, -p.most(-1, func(replicas float64) bool { return replicas <= room })
-	default:
-		return
-	}
-	if high > 0 {
-		p.bisect(low, high, func(replicas float64) bool { return replicas >= lacking })
-	} else {
-		p.bisect(low, high, func(replicas float64) bool { return replicas <= room })
+		p.maximise(none, right, lacking)
+	case p.w.most != unlimited && none.rise < lacking-room:
+		// Minimums of variants count below 0.
+		p.maximise(p.beyond(-1, room), p.dualAt(-math.SmallestNonzeroFloat64, room), room)
 	}
 }
 
-// most is a price, in steps of doubling, at which the relaxation meets the limit.
-func (p *pricer) most(sign float64, meets func(float64) bool) float64 {
+// beyond is the relaxation at a theta of a sign, in steps of doubling, at which it meets the limit.
+func (p *pricer) beyond(sign, limit float64) (at dual) {
 	theta := 1e-3
 	for k := range p.segments {
 		theta = max(theta, math.Abs(p.segments[k].slope))
 	}
 	for range 20 {
-		p.sortOrder(sign * theta)
-		if _, replicas := p.walkOrder(0, p.need); meets(replicas) {
+		if at = p.dualAt(sign*theta, limit); sign*at.rise <= 0 {
 			break
 		}
 		theta *= 2
 	}
-	return theta
+	return at
 }
 
-// bisect narrows theta down; it ends on the side that meets the limit or just short
-// of it. Any theta gives a valid bound.
-func (p *pricer) bisect(low, high float64, meets func(float64) bool) {
+// dual is the relaxation at some theta: its value, less what is served, and how it rises with theta, by
+// the replicas that the limit asks for or leaves.
+type dual struct{ theta, value, rise float64 }
+
+func (p *pricer) dualAt(theta, limit float64) dual {
+	p.sortOrder(theta)
+	cost, replicas := p.walkOrder(0, p.need)
+	return dual{theta, cost + theta*limit, limit - replicas}
+}
+
+// maximise sets theta to where the relaxation, concave and piecewise linear, is largest between two
+// thetas: it goes to where the tangents of both sides meet as long as that is above it (Kelley's cutting planes).
+func (p *pricer) maximise(left, right dual, limit float64) {
 	for range 30 {
-		middle := (low + high) / 2
-		p.sortOrder(middle)
-		if _, replicas := p.walkOrder(0, p.need); meets(replicas) {
-			high = middle
+		if left.rise <= 0 || right.rise >= 0 {
+			break
+		}
+		theta := left.theta + (right.value-left.value-right.rise*(right.theta-left.theta))/(left.rise-right.rise)
+		top := left.value + left.rise*(theta-left.theta)
+		at := p.dualAt(theta, limit)
+		if at.value >= top-tolerance*math.Abs(top) {
+			return
+		}
+		if at.rise > 0 {
+			left = at
 		} else {
-			low = middle
+			right = at
 		}
 	}
-	p.sortOrder(high)
+	best := left
+	if right.value > left.value {
+		best = right
+	}
+	p.sortOrder(best.theta)
 }
 
 // sortOrder sets theta and sorts the segments by cost per request/s under it. They are few, and often nearly
