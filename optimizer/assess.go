@@ -15,7 +15,7 @@ func (p *Problem) Assess(replicas [][][]int) (*Solution, error) {
 	if err := p.checkShape(replicas); err != nil {
 		return nil, err
 	}
-	s := p.assess(replicas)
+	s := p.assess(replicas, packPools(p))
 	s.addUnitPrices(p)
 	return s, nil
 }
@@ -30,8 +30,7 @@ func (s *Solution) addUnitPrices(p *Problem) {
 }
 
 // assess is Assess but for the marginal prices, of a plan in the shape of the problem.
-func (p *Problem) assess(replicas [][][]int) *Solution {
-	packings := packPools(p)
+func (p *Problem) assess(replicas [][][]int, packings []packing) *Solution {
 	e := p.evaluate(replicas, packings)
 	s := &Solution{
 		Proof: Unproven, Objective: e.Objective, PricePerHour: e.PricePerHour, Gap: gapOf(e.Objective, 0),

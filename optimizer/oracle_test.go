@@ -18,6 +18,7 @@ type brute struct {
 	priorities []int
 	options    [][]option
 	pools      []int // first row of each pool
+	packings   []packing
 	limits     []float64
 	plans      [][]float64 // levels of the plans that may be the best
 	// evaluate says what a configuration of workload i alone costs and serves.
@@ -133,9 +134,9 @@ func differ(got, want []float64) bool {
 }
 
 func (b *brute) addLimits() {
-	for g := range b.p.Pools {
+	b.packings = packPools(b.p)
+	for g, packing := range b.packings {
 		b.pools = append(b.pools, len(b.limits))
-		packing := packPool(b.p, g)
 		for _, l := range packing.limits() {
 			if b.p.Pools[g].Limited {
 				b.limits = append(b.limits, float64(l.devices))
@@ -217,7 +218,7 @@ func (b *brute) option(i int, replicas [][]int, e *Evaluation) option {
 	for j := range w.Variants {
 		for k, n := range replicas[j] {
 			pool := w.Variants[j].Placements[k].Pool
-			packing := packPool(b.p, pool)
+			packing := b.packings[pool]
 			devices, part := packing.devices(&w.Variants[j])
 			for r, l := range packing.limits() {
 				if b.p.Pools[pool].Limited && part >= l.size {

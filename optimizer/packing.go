@@ -29,53 +29,61 @@ type packing struct {
 	rounded bool
 }
 
-// packPools chooses the packings of all pools.
+// packPools chooses the packings of all pools for the replicas placed in them.
 func packPools(p *Problem) []packing {
-	packings := make([]packing, len(p.Pools))
+	packings, parts := make([]packing, len(p.Pools)), partSizes(p)
 	for g := range packings {
-		packings[g] = packPool(p, g)
+		packings[g] = packPool(&p.Pools[g], parts[g])
 	}
 	return packings
 }
 
-// packPool chooses the packing of a pool for the replicas placed in it.
-func packPool(p *Problem, pool int) packing {
-	g := &p.Pools[pool]
+// packPool chooses the packing of a pool for parts below a node of the given sizes.
+func packPool(g *Pool, parts []int) packing {
 	if g.DevicesPerNode == 0 {
 		return packing{rest: g.Capacity}
 	}
 	k := packing{node: g.DevicesPerNode}
 	k.whole = g.Capacity / k.node * k.node
 	k.rest = g.Capacity - k.whole
-	if !g.Limited {
-		return k
+	if g.Limited {
+		k.sizes = cheapestChain(parts, k.node)
+		k.rounded = wasteful(parts, k)
 	}
-	parts := partSizes(p, pool)
-	k.sizes = cheapestChain(parts, k.node)
-	k.rounded = wasteful(parts, k)
 	return k
 }
 
-// partSizes lists the distinct sizes below a node, increasing.
-func partSizes(p *Problem, pool int) []int {
-	node := p.Pools[pool].DevicesPerNode
-	var sizes []int
+// partSizes lists the distinct sizes below a node, increasing, by pool; none where they do not matter.
+func partSizes(p *Problem) [][]int {
+	sizes := make([][]int, len(p.Pools))
+	if !slices.ContainsFunc(p.Pools, func(g Pool) bool { return g.Limited && g.DevicesPerNode > 0 }) {
+		return sizes
+	}
 	for i := range p.Workloads {
 		for j := range p.Workloads[i].Variants {
 			v := &p.Workloads[i].Variants[j]
+			part := partOf(v)
+			if part == 0 || v.quotaOnly {
+				continue
+			}
 			for _, place := range v.Placements {
-				if part := partOf(v); place.Pool == pool && part > 0 && part < node && !v.quotaOnly {
-					sizes = append(sizes, part)
+				if part < p.Pools[place.Pool].DevicesPerNode && !slices.Contains(sizes[place.Pool], part) {
+					sizes[place.Pool] = append(sizes[place.Pool], part)
 				}
 			}
 		}
 	}
-	slices.Sort(sizes)
-	return slices.Compact(sizes)
+	for g := range sizes {
+		slices.Sort(sizes[g])
+	}
+	return sizes
 }
 
 func partOf(v *Variant) int {
-	return ceilDiv(v.DevicesPerReplica, max(v.NodesPerReplica, 1))
+	if v.NodesPerReplica <= 1 {
+		return v.DevicesPerReplica
+	}
+	return ceilDiv(v.DevicesPerReplica, v.NodesPerReplica)
 }
 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }

@@ -73,7 +73,7 @@ func TestChainsOfSizesPackExactly(t *testing.T) {
 		if got := !violates(t, p, counts); got != want {
 			t.Fatalf("seed %d: fits %v, want %v: %+v × %v", seed, got, want, p, counts)
 		}
-		if notes := packingNotes(p, []packing{packPool(p, 0)}); notes != nil {
+		if notes := packingNotes(p, packPools(p)); notes != nil {
 			t.Fatalf("seed %d: %v", seed, notes)
 		}
 		agreed[want]++
@@ -109,7 +109,7 @@ func TestOtherSizesNeverOverfill(t *testing.T) {
 		}
 		if room && !accepted {
 			refused++
-			if packingNotes(p, []packing{packPool(p, 0)}) == nil {
+			if packingNotes(p, packPools(p)) == nil {
 				t.Fatalf("seed %d: refused without a note: %+v × %v", seed, p, counts)
 			}
 		}
@@ -141,7 +141,7 @@ func TestDevicesOfReplicas(t *testing.T) {
 			Pools:     []Pool{{Name: "g", Limited: true, Capacity: 64, DevicesPerNode: c.node}},
 			Workloads: []Workload{{Name: "w", Priority: 1, Variants: []Variant{v}}},
 		}
-		k := packPool(p, 0)
+		k := packPools(p)[0]
 		if got, _ := k.devices(&v); got != c.want {
 			t.Errorf("node of %d: replica of %d devices on %d nodes takes %d, want %d", c.node, c.devices, c.nodes, got, c.want)
 		}

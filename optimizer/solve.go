@@ -38,7 +38,7 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 		o.limits = defaultLimits()
 	}
 	stop := &stopper{ask: o.Stop}
-	s := &solver{options: o, bounds: map[int]float64{}, budget: &effort{left: o.Effort, unasked: askEvery, stop: stop}}
+	s := &solver{packed: packPools(p), options: o, bounds: map[int]float64{}, budget: &effort{left: o.Effort, unasked: askEvery, stop: stop}}
 	if o.Stop != nil && o.Start == nil {
 		s.makeFirst(p)
 	}
@@ -47,7 +47,7 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 		s.canonical = s.given
 	}
 	for _, g := range s.canonical.pools {
-		s.packings = append(s.packings, packPool(p, g))
+		s.packings = append(s.packings, s.packed[g])
 	}
 	s.stages()
 	return s.solution(p), nil
@@ -56,9 +56,10 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 // solver carries a solve through its stages.
 type solver struct {
 	canonical *canonical
-	packings  []packing
-	options   Options
-	budget    *effort
+	// packed are the packings of pools as given, and packings in canonical order.
+	packed, packings []packing
+	options          Options
+	budget           *effort
 
 	// first is the plan of a search that is stopped before it has one, and given the order that it is in. It
 	// is made before anything else where somebody may stop the search, and no earlier plan makes that short.
@@ -146,7 +147,7 @@ func (s *solver) stages() {
 func (s *solver) makeFirst(p *Problem) {
 	if s.first == nil {
 		s.given = asGiven(p)
-		s.first = fill(s.given, packPools(p), nil, nil)
+		s.first = fill(s.given, s.packed, nil, nil)
 	}
 }
 
@@ -515,7 +516,7 @@ const shadowPasses = 100
 
 // solution reports the plan in the terms of the original problem.
 func (s *solver) solution(p *Problem) *Solution {
-	out := p.assess(s.canonical.restore(s.plan.replicas))
+	out := p.assess(s.canonical.restore(s.plan.replicas), s.packed)
 	out.Levels, out.Stopped = s.levels(out.Allocations), s.budget.stop.stopped()
 	out.Effort = s.options.Effort - s.budget.left
 	out.Bound = min(proven(s.bound(out.Levels)), out.Objective)

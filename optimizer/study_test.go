@@ -199,7 +199,7 @@ func (b *brute) weigh(use []float64, r Relief) float64 {
 			continue
 		}
 		unit, units := float64(max(1, b.p.Pools[g].DevicesPerNode)), 0.0
-		packing := packPool(b.p, g)
+		packing := b.packings[g]
 		for range packing.limits() {
 			units = max(units, math.Ceil((use[row]-b.limits[row])/unit))
 			row++
