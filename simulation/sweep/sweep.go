@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -25,7 +26,8 @@ type Sweep struct {
 // capacity: pools.H100, workloads.chat.load.arrivalRate, workloads[llama-3.1].slo.ttft.p95,
 // gateway.timeout, duration.
 //
-// The error names every path that leads nowhere and every value that its field can't have.
+// The error names every path that leads nowhere or to what changes nothing, and every value that its
+// field can't have.
 // Whether the simulation of each point makes sense is for its reader to say.
 func New(s *poolwrightv1.Simulation, dimensions []Dimension) (*Sweep, error) {
 	sweep := &Sweep{base: s, dimensions: dimensions, points: 1}
@@ -39,10 +41,14 @@ func New(s *poolwrightv1.Simulation, dimensions []Dimension) (*Sweep, error) {
 		if len(d.Values) == 0 {
 			fail(errors.New("no value"))
 		}
-		p, err := find(proto.CloneOf(s), d.Path)
+		m := proto.CloneOf(s)
+		p, err := find(m, d.Path)
 		if err != nil {
 			fail(err)
 			continue
+		}
+		if name, ok := trafficInstead(m, p); ok {
+			fail(fmt.Errorf("changes nothing beside traffic.%s, which says what arrives", name))
 		}
 		if other, ok := given[p.path]; ok {
 			fail(fmt.Errorf("is %s, which is varied already", other))
@@ -66,6 +72,17 @@ func New(s *poolwrightv1.Simulation, dimensions []Dimension) (*Sweep, error) {
 	}
 	_, err := sweep.At(0)
 	return sweep, err
+}
+
+// trafficInstead is the name of the workload of whose load a place is the arrival rate, if its traffic says
+// what arrives in place of that.
+func trafficInstead(s *poolwrightv1.Simulation, p place) (name string, ok bool) {
+	for _, w := range s.GetFleet().GetWorkloads() {
+		if load := w.GetLoad(); load == p.message.Interface() && p.field.Name() == "arrival_rate" {
+			_, name = namesOf(w.ProtoReflect())
+		}
+	}
+	return name, name != "" && slices.ContainsFunc(s.GetTraffic(), func(t *poolwrightv1.Traffic) bool { return t.GetWorkload() == name })
 }
 
 // Points is the number of points, 1 without dimensions.

@@ -194,6 +194,16 @@ func TestFieldsOfOneChoice(t *testing.T) {
 	require.ErrorContains(t, err, "constant can't be beside file")
 }
 
+// The rate of a load counts only where no traffic says what arrives.
+func TestRatesBesideTraffic(t *testing.T) {
+	base := simulation(t)
+	base.Traffic = []*poolwrightv1.Traffic{{Workload: "a/chat", Parts: []*poolwrightv1.TrafficPart{{}}}}
+	_, err := sweep.New(base, dimensions(t, "workloads.a/chat.load.arrivalRate=1,2"))
+	require.EqualError(t, err, "sweep: workloads.a/chat.load.arrivalRate: changes nothing beside traffic.a/chat, which says what arrives")
+	_, err = sweep.New(base, dimensions(t, "workloads.b/chat.load.arrivalRate=1,2", "workloads.a/chat.load.inputTokens=1,2"))
+	require.NoError(t, err)
+}
+
 func TestSweepsAreBounded(t *testing.T) {
 	_, err := sweep.New(simulation(t), dimensions(t, "pools.H100=1..1000", "pools.spot=1..1000"))
 	assert.ErrorContains(t, err, "more than 100000 points")
