@@ -1,11 +1,13 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/poolwright/poolwright/internal/document"
@@ -149,16 +151,24 @@ func (r *CalibrateRequest) table() (sources.TableOptions, error) {
 	return o, errors.Join(wrong...)
 }
 
+// readFiles refuses a file that is there twice, under whatever names: its measurements would count twice.
 func readFiles(names []string, in io.Reader) ([]sources.File, error) {
-	var files []sources.File
+	var (
+		files []sources.File
+		wrong []error
+	)
 	for _, name := range names {
 		data, err := readFile(name, in)
 		if err != nil {
-			return nil, err
+			wrong = append(wrong, err)
+			continue
+		}
+		if k := slices.IndexFunc(files, func(f sources.File) bool { return bytes.Equal(f.Data, data) }); k >= 0 {
+			wrong = append(wrong, fmt.Errorf("%s: holds what %s holds, which would count twice", name, files[k].Name))
 		}
 		files = append(files, sources.File{Name: name, Data: data})
 	}
-	return files, nil
+	return files, errors.Join(wrong...)
 }
 
 // readFile reads a file, or standard input where it is "-".
