@@ -11,8 +11,8 @@ import (
 // only between parts that are interchangeable. The search works on it, so that
 // neither the order of the input nor renaming changes what is found.
 type canonical struct {
-	// Problem has pools and quotas in canonical order; its workloads are nil until whole copies them, or
-	// those of the original problem where the order is as given.
+	// Problem has pools and quotas in canonical order; its workloads are nil, or those of the original
+	// problem where the order is as given.
 	Problem
 	// from is the original problem.
 	from *Problem
@@ -155,12 +155,13 @@ func (c *canonical) workload(i int) *Workload {
 	return &c.one
 }
 
-// whole is the problem in canonical order, for what looks at workloads again and again.
+// whole is the problem in canonical order, for what looks at workloads again and again. It is not kept:
+// of large problems it is large.
 func (c *canonical) whole() *Problem {
-	if c.Workloads == nil {
-		c.Workloads = c.some(func(int) bool { return true }).Workloads
+	if c.Workloads != nil {
+		return &c.Problem
 	}
-	return &c.Problem
+	return c.some(func(int) bool { return true })
 }
 
 // some is the problem with those workloads only that are wanted, in canonical order.

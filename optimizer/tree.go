@@ -658,7 +658,8 @@ func (t *tree) nearest(i int, reach float64) float64 {
 }
 
 func (t *tree) internAll(i int, columns []column) []int32 {
-	var indices []int32
+	t.l.columns[i], t.l.hashes[i] = slices.Grow(t.l.columns[i], len(columns)), slices.Grow(t.l.hashes[i], len(columns))
+	indices := make([]int32, 0, nearColumns)
 	for k := range columns {
 		if index, ok := t.l.intern(i, columns[k].x); ok {
 			indices = append(indices, index)
