@@ -222,7 +222,13 @@ func (p *primal) moves(a *assignment) (saving []move, relief [][]*move) {
 		}
 	}
 	slices.SortFunc(all, func(a, b move) int {
-		return cmp.Or(cmp.Compare(a.change, b.change), cmp.Compare(a.workload, b.workload), cmp.Compare(a.to, b.to))
+		switch {
+		case a.change != b.change:
+			return cmp.Compare(a.change, b.change)
+		case a.workload != b.workload:
+			return a.workload - b.workload
+		}
+		return int(a.to - b.to)
 	})
 	for k := range all {
 		if all[k].change < 0 {
