@@ -81,7 +81,7 @@ func TestSimulationsFitTheirColumns(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, shorterExample(t), 0o600))
 	for _, args := range [][]string{
 		{"compare", "-f", file, "--seed", "1,2"},
-		{"simulate", "-f", file, "--seed", "1", "--sweep", "pools.H100=4,8", "--sweep", "workloads.chat.load.arrivalRate=10,20"},
+		{"simulate", "-f", file, "--seed", "1", "--sweep", "pools.H100=4,8", "--sweep", "traffic.chat.parts[0].generated.rate.factor=1,1.5"},
 	} {
 		assertFits(t, printed(t, args...), args...)
 	}
