@@ -18,7 +18,7 @@ type pace struct {
 	// cycle of the loop, scrape is the interval of Prometheus, window that of rates.
 	cycle, scrape, window time.Duration
 	// load is how long a model takes to load, scaleDown the window of the policy, drain the
-	// time in which what waits is to be served.
+	// time in which what waits is to be served: a cycle, as SLOs are to be back with new replicas.
 	load, scaleDown, drain time.Duration
 	// lease of the leader, with the deadline to renew it and the time between attempts.
 	lease, renew, retry time.Duration
@@ -28,13 +28,13 @@ func newPace() pace {
 	if *long {
 		return pace{
 			cycle: 15 * time.Second, scrape: 15 * time.Second, window: time.Minute,
-			load: time.Minute, scaleDown: 5 * time.Minute, drain: time.Minute,
+			load: time.Minute, scaleDown: 5 * time.Minute, drain: 15 * time.Second,
 			lease: 15 * time.Second, renew: 10 * time.Second, retry: time.Second,
 		}
 	}
 	return pace{
 		cycle: 2 * time.Second, scrape: time.Second, window: 4 * time.Second,
-		load: 8 * time.Second, scaleDown: 10 * time.Second, drain: 8 * time.Second,
+		load: 8 * time.Second, scaleDown: 10 * time.Second, drain: 2 * time.Second,
 		// Not in proportion: a lease counts in whole seconds, and this machine may be busy.
 		lease: 5 * time.Second, renew: 3 * time.Second, retry: time.Second,
 	}
