@@ -59,15 +59,18 @@ func described() string {
 // file is where a part leaves its report.
 func (o *options) file(p part) string { return filepath.Join(o.out, p.name+".json") }
 
-// run builds and runs a part. That it misses a target is in its report.
-func (p part) run(ctx context.Context, o *options) error {
-	program := filepath.Join(o.out, "bin", p.name)
-	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=auto", "-o", program, "./"+p.name) //nolint:gosec // a program of this module
+// program is where a part is built.
+func (o *options) program(p part) string { return filepath.Join(o.out, "bin", p.name) }
+
+func (p part) build(ctx context.Context, o *options) error {
+	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=auto", "-o", o.program(p), "./"+p.name) //nolint:gosec // a program of this module
 	build.Stdout, build.Stderr = os.Stdout, os.Stderr
-	if err := build.Run(); err != nil {
-		return fmt.Errorf("build: %w", err)
-	}
-	measure := exec.CommandContext(ctx, program, p.arguments(o)...) //nolint:gosec // what was built
+	return build.Run()
+}
+
+// run runs a part that was built. That it misses a target is in its report.
+func (p part) run(ctx context.Context, o *options) error {
+	measure := exec.CommandContext(ctx, o.program(p), p.arguments(o)...) //nolint:gosec // what was built
 	measure.Stdout, measure.Stderr = os.Stdout, os.Stderr
 	// Interrupted together with this program, it ends what it has begun.
 	measure.Cancel = func() error { return measure.Process.Signal(os.Interrupt) }
