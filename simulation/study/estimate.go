@@ -12,8 +12,8 @@ import (
 type Estimate struct {
 	// Mean over seeds, NaN where no seed has a value.
 	Mean float64
-	// Lower and Upper are the ends of the interval, -Inf and +Inf with a single seed, which
-	// says nothing about others.
+	// Lower and Upper are the ends of the interval, within the range of what is estimated; -Inf and
+	// +Inf with a single seed, which says nothing about others.
 	Lower, Upper float64
 }
 
@@ -39,4 +39,13 @@ func estimate(values []float64) Estimate {
 	n := float64(len(known))
 	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1+confidence)/2) * math.Sqrt(variance/n)
 	return Estimate{Mean: mean, Lower: mean - half, Upper: mean + half}
+}
+
+// within ends the interval where the range of what is estimated does: Student's distribution has no
+// ends, and the mean is not beyond.
+func (e Estimate) within(least, most float64) Estimate {
+	if !math.IsInf(e.Lower, -1) {
+		e.Lower, e.Upper = max(e.Lower, least), min(e.Upper, most)
+	}
+	return e
 }
