@@ -129,7 +129,7 @@ func latencyFigure(cells []*cell) chart.Figure {
 		for _, way := range []string{overGRPC, overREST} {
 			p := chart.Panel{
 				Title: method + " over " + way,
-				X:     chart.Axis{Label: "workloads", Low: 0.7, High: 1500, Log: true}, Y: chart.Axis{Label: "ms", Low: 0.05, High: 1000, Log: true},
+				X:     chart.Axis{Label: "workloads", Low: 0.7, High: 1500, Log: true}, Y: chart.Axis{Label: "ms", Low: 0.02, High: 1000, Log: true},
 			}
 			service, computing := chart.Series{Name: "service"}, chart.Series{Name: "computing"}
 			messages, bytes := chart.Series{Name: "echo of messages"}, chart.Series{Name: "echo of bytes"}
