@@ -44,6 +44,7 @@ type pricer struct {
 	found          bool
 	steps, limit   int
 	places         []int32      // scratch: placements of a variant by price
+	turns, single  []int32      // of the only variant: scratch, and the best configuration so far
 	collect        *enumeration // set while enumerating
 	store          columnStore  // of what was enumerated
 	x              []int32

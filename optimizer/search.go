@@ -207,9 +207,12 @@ func (p *pricer) finish(at node) {
 // solveSingle tries every variant alone.
 func (p *pricer) solveSingle() priced {
 	best := priced{bound: math.Inf(1)}
-	x := make([]int32, p.w.items)
+	p.single = resize(p.single, p.w.items)
 	for j := range p.w.variants {
 		if !p.prepare(j) {
+			continue
+		}
+		if p.w.redundancy == 0 && p.base+p.walk(0, p.need) >= best.bound {
 			continue
 		}
 		p.best, p.found = math.Inf(1), false
@@ -217,7 +220,7 @@ func (p *pricer) solveSingle() priced {
 		if p.found && p.best < best.bound {
 			best = priced{bound: p.best, found: true}
 			p.setReplicas(p.chosen)
-			copy(x, p.x)
+			copy(p.single, p.x)
 		}
 	}
 	if len(p.w.variants) == 0 && p.prepare(-1) {
@@ -225,7 +228,7 @@ func (p *pricer) solveSingle() priced {
 		p.finish(p.root())
 		best = priced{bound: p.best, found: p.found}
 	}
-	copy(p.x, x)
+	copy(p.x, p.single)
 	return best
 }
 
@@ -238,7 +241,7 @@ func (p *pricer) root() node {
 func (p *pricer) trySingle(j int) {
 	v := &p.w.variants[j]
 	need := p.w.demand
-	turns := []int32{p.total, p.w.redundancy, p.w.least, p.w.most}
+	turns := append(p.turns[:0], p.total, p.w.redundancy, p.w.least, p.w.most)
 	if v.capacity > 0 && need > 0 {
 		full := (need - p.epsilon) / v.capacity
 		if full < float64(unlimited) {
@@ -258,7 +261,8 @@ func (p *pricer) trySingle(j int) {
 	}
 	// Of equal costs the fewest replicas win.
 	slices.Sort(turns)
-	for _, turn := range turns {
+	p.turns = turns
+	for _, turn := range slices.Compact(turns) {
 		p.evaluateSingle(turn)
 	}
 }
