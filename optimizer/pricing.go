@@ -166,7 +166,11 @@ func (p *pricer) prepare(only int) bool {
 	p.segments = p.segments[:0]
 	p.base, p.need, p.total, p.filled = 0, w.demand, 0, 0
 	for j := range w.variants {
-		if !p.addVariant(j, only >= 0 && only != j) {
+		if only >= 0 && only != j {
+			if !p.leaveVariant(&w.variants[j]) {
+				return false
+			}
+		} else if !p.addVariant(j) {
 			return false
 		}
 	}
@@ -237,16 +241,25 @@ func sign(x float64) int {
 	return 0
 }
 
+// leaveVariant leaves a variant without replicas.
+func (p *pricer) leaveVariant(v *variant) bool {
+	for item := v.firstItem; item < v.firstItem+v.items; item++ {
+		if p.lo[item] > 0 {
+			return false
+		}
+		p.start[item] = 0
+	}
+	p.base += v.switching(0)
+	return v.least == 0 || p.elastic()
+}
+
 // addVariant puts the least allowed replicas of a variant at the start and the
 // others into segments.
-func (p *pricer) addVariant(j int, unused bool) bool {
+func (p *pricer) addVariant(j int) bool {
 	w, v := p.w, &p.w.variants[j]
 	least, most := v.least, v.most
 	if p.elastic() {
 		least = 0
-	}
-	if unused {
-		most = 0
 	}
 	x, room := int32(0), int32(0)
 	for item := v.firstItem; item < v.firstItem+v.items; item++ {
