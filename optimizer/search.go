@@ -241,7 +241,10 @@ func (p *pricer) root() node {
 func (p *pricer) trySingle(j int) {
 	v := &p.w.variants[j]
 	need := p.w.demand
-	turns := append(p.turns[:0], p.total, p.w.redundancy, p.w.least, p.w.most)
+	turns := append(p.turns[:0], p.total, p.w.redundancy, p.w.least)
+	if p.w.most < unlimited {
+		turns = append(turns, p.w.most)
+	}
 	if v.capacity > 0 && need > 0 {
 		full := (need - p.epsilon) / v.capacity
 		if full < float64(unlimited) {
