@@ -241,31 +241,30 @@ func (p *pricer) root() node {
 func (p *pricer) trySingle(j int) {
 	v := &p.w.variants[j]
 	need := p.w.demand
-	turns := append(p.turns[:0], p.total, p.w.redundancy, p.w.least)
+	p.turns = append(p.turns[:0], p.total, p.w.redundancy, p.w.least)
 	if p.w.most < unlimited {
-		turns = append(turns, p.w.most)
+		p.turns = append(p.turns, p.w.most)
 	}
 	if v.capacity > 0 && need > 0 {
 		full := (need - p.epsilon) / v.capacity
 		if full < float64(unlimited) {
 			n := int32(math.Ceil(full)) + p.w.redundancy
-			turns = append(turns, n-1, n)
+			p.turns = append(p.turns, n-1, n)
 		}
 	}
 	if p.elastic() {
-		turns = append(turns, p.w.least-p.w.leastOfVariants+v.least)
+		p.turns = append(p.turns, p.w.least-p.w.leastOfVariants+v.least)
 	}
 	n := p.total
 	for i := range p.segments {
 		if !p.segments[i].forced {
 			n += p.segments[i].count
-			turns = append(turns, n)
+			p.turns = append(p.turns, n)
 		}
 	}
 	// Of equal costs the fewest replicas win.
-	slices.Sort(turns)
-	p.turns = turns
-	for _, turn := range slices.Compact(turns) {
+	slices.Sort(p.turns)
+	for _, turn := range slices.Compact(p.turns) {
 		p.evaluateSingle(turn)
 	}
 }

@@ -41,11 +41,11 @@ func estimate(values []float64) Estimate {
 	return Estimate{Mean: mean, Lower: mean - half, Upper: mean + half}
 }
 
-// within ends the interval where the range of what is estimated does: Student's distribution has no
-// ends, and the mean is not beyond.
-func (e Estimate) within(least, most float64) Estimate {
+// upTo ends the interval where the range of what is estimated does, from 0 to most: Student's
+// distribution has no ends, and the mean is not beyond.
+func (e Estimate) upTo(most float64) Estimate {
 	if !math.IsInf(e.Lower, -1) {
-		e.Lower, e.Upper = max(e.Lower, least), min(e.Upper, most)
+		e.Lower, e.Upper = max(e.Lower, 0), min(e.Upper, most)
 	}
 	return e
 }

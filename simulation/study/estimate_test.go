@@ -32,13 +32,13 @@ func TestEstimate(t *testing.T) {
 
 // The interval of three shares by Student's distribution would be 0.99 ± 0.025.
 func TestEstimateIsWithinItsRange(t *testing.T) {
-	e := estimate([]float64{0.98, 0.99, 1}).within(0, 1)
+	e := estimate([]float64{0.98, 0.99, 1}).upTo(1)
 	assert.InDelta(t, 0.99-4.3027*0.01/math.Sqrt(3), e.Lower, 1e-6)
 	assert.InDelta(t, 1, e.Upper, 0)
-	e = estimate([]float64{0, 0, 3}).within(0, math.Inf(1))
+	e = estimate([]float64{0, 0, 3}).upTo(math.Inf(1))
 	assert.InDelta(t, 0, e.Lower, 0)
 	assert.InDelta(t, 1+4.3027, e.Upper, 1e-4)
-	assert.True(t, math.IsInf(estimate([]float64{0.5}).within(0, 1).Upper, 1), "one seed has no interval")
+	assert.True(t, math.IsInf(estimate([]float64{0.5}).upTo(1).Upper, 1), "one seed has no interval")
 }
 
 func TestEstimateOfOneSeedHasNoBounds(t *testing.T) {

@@ -36,11 +36,11 @@ func (c *Config) autoscaler(name string, of []*totals, bounds []float64, sizes [
 		for i := range a.Runs {
 			values[i] = value(&a.Runs[i])
 		}
-		return estimate(values).within(0, math.Inf(1))
+		return estimate(values).upTo(math.Inf(1))
 	}
 	a.Cost = over(func(r *SimulationRun) float64 { return r.Cost })
 	a.DeviceHours = over(func(r *SimulationRun) float64 { return r.DeviceHours })
-	a.Attainment = over(func(r *SimulationRun) float64 { return r.Attainment }).within(0, 1)
+	a.Attainment = over(func(r *SimulationRun) float64 { return r.Attainment }).upTo(1)
 	a.UnmetRequests = over(func(r *SimulationRun) float64 { return float64(r.UnmetRequests) })
 	a.ScaleEvents = over(func(r *SimulationRun) float64 { return float64(r.ScaleEvents) })
 	a.Regret = regret(a.Runs, bounds)
@@ -129,7 +129,7 @@ func summarize(of []*totals, parts func(*totals) []*workloadTotals) ClassResult 
 		arrived[i], unmet[i], attainment[i] = float64(sum.arrived), float64(sum.unmet), share(sum.attained, sum.arrived)
 	}
 	return ClassResult{
-		Requests: estimate(arrived).Mean, Attainment: estimate(attainment).within(0, 1), UnmetRequests: estimate(unmet).within(0, math.Inf(1)),
+		Requests: estimate(arrived).Mean, Attainment: estimate(attainment).upTo(1), UnmetRequests: estimate(unmet).upTo(math.Inf(1)),
 	}
 }
 
@@ -140,7 +140,7 @@ func latency(of []*totals, limit float64, sketch func(*totals) *simulation.Sketc
 		for i, t := range of {
 			values[i] = value(sketch(t))
 		}
-		return estimate(values).within(0, math.Inf(1))
+		return estimate(values).upTo(math.Inf(1))
 	}
 	quantile := func(q float64) Estimate {
 		return over(func(s *simulation.Sketch) float64 { return s.Quantile(q) })
