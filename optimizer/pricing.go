@@ -166,11 +166,8 @@ func (p *pricer) prepare(only int) bool {
 	p.segments = p.segments[:0]
 	p.base, p.need, p.total, p.filled = 0, w.demand, 0, 0
 	for j := range w.variants {
-		if only >= 0 && only != j {
-			if !p.leaveVariant(&w.variants[j]) {
-				return false
-			}
-		} else if !p.addVariant(j) {
+		unused := only >= 0 && only != j
+		if unused && !p.leaveVariant(&w.variants[j]) || !unused && !p.addVariant(j) {
 			return false
 		}
 	}
@@ -241,7 +238,7 @@ func sign(x float64) int {
 	return 0
 }
 
-// leaveVariant leaves a variant without replicas.
+// leaveVariant leaves a variant without replicas, and says whether the bounds allow that.
 func (p *pricer) leaveVariant(v *variant) bool {
 	for item := v.firstItem; item < v.firstItem+v.items; item++ {
 		if p.lo[item] > 0 {

@@ -204,7 +204,7 @@ func (p *pricer) finish(at node) {
 	p.accept(cost)
 }
 
-// solveSingle tries every variant alone.
+// solveSingle tries every variant alone whose relaxation is cheaper than the best before.
 func (p *pricer) solveSingle() priced {
 	best := priced{bound: math.Inf(1)}
 	p.single = resize(p.single, p.w.items)
