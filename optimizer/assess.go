@@ -1,10 +1,6 @@
 package optimizer
 
-import (
-	"math"
-
-	"github.com/poolwright/poolwright/internal/parallel"
-)
+import "math"
 
 // Assess reports a plan that was made elsewhere as a solution: what it costs, serves
 // and uses, by [Problem.Evaluate]. Nothing is proven of it, so its bound is 0, and
@@ -15,26 +11,22 @@ func (p *Problem) Assess(replicas [][][]int) (*Solution, error) {
 	if err := p.checkShape(replicas); err != nil {
 		return nil, err
 	}
-	s := p.assess(replicas, packPools(p))
-	s.addUnitPrices(p)
+	s, _ := p.assess(replicas, packPools(p), true)
 	return s, nil
 }
 
-// addUnitPrices are the marginal prices without shadow prices.
-func (s *Solution) addUnitPrices(p *Problem) {
-	parallel.Blocks(len(p.Workloads), evaluationBlock, func(_, from, to int) {
-		for i := from; i < to; i++ {
-			s.Allocations[i].MarginalPrice = p.Workloads[i].prices()
-		}
-	})
-}
-
-// assess is Assess but for the marginal prices, of a plan in the shape of the problem.
-func (p *Problem) assess(replicas [][][]int, packings []packing) *Solution {
-	e := p.evaluate(replicas, packings)
-	s := &Solution{
+// assess is Assess of a plan in the shape of the problem. What each workload costs by itself, alone, is its marginal
+// prices, and its least cost, which is returned; where prices are known from elsewhere they need not be found.
+func (p *Problem) assess(replicas [][][]int, packings []packing, alone bool) (s *Solution, least []float64) {
+	allocations, also := make([]Allocation, len(p.Workloads)), func(int) {}
+	if alone {
+		least = make([]float64, len(p.Workloads))
+		also = func(i int) { allocations[i].MarginalPrice, least[i] = p.Workloads[i].prices(), p.Workloads[i].leastCost() }
+	}
+	e := p.evaluate(replicas, packings, also)
+	s = &Solution{
 		Proof: Unproven, Objective: e.Objective, PricePerHour: e.PricePerHour, Gap: gapOf(e.Objective, 0),
-		Allocations: make([]Allocation, len(p.Workloads)),
+		Allocations: allocations,
 		Pools:       make([]Usage, len(p.Pools)), Quotas: make([]Usage, len(p.Quotas)),
 	}
 	for g, used := range e.Pools {
@@ -45,9 +37,8 @@ func (p *Problem) assess(replicas [][][]int, packings []packing) *Solution {
 		s.Quotas[q].Used = used
 	}
 	for i := range p.Workloads {
-		s.Allocations[i] = Allocation{
-			Replicas: replicas[i], Unmet: e.Unmet[i], ShapeShares: e.ShapeShares[i], Shortfall: e.Shortfall[i],
-		}
+		a := &allocations[i]
+		a.Replicas, a.Unmet, a.ShapeShares, a.Shortfall = replicas[i], e.Unmet[i], e.ShapeShares[i], e.Shortfall[i]
 		switch {
 		case e.Shortfall[i] > 0:
 			s.Demand = Infeasible
@@ -55,7 +46,7 @@ func (p *Problem) assess(replicas [][][]int, packings []packing) *Solution {
 			s.Demand = Partial
 		}
 	}
-	return s
+	return s, least
 }
 
 // prices are what one request/s costs on each variant at its cheapest placement.

@@ -39,10 +39,12 @@ func (p *Problem) Evaluate(replicas [][][]int) (Evaluation, error) {
 	if err := p.checkShape(replicas); err != nil {
 		return Evaluation{}, err
 	}
-	return p.evaluate(replicas, packPools(p)), nil
+	return p.evaluate(replicas, packPools(p), func(int) {}), nil
 }
 
-func (p *Problem) evaluate(replicas [][][]int, packings []packing) Evaluation {
+// evaluate is Evaluate of a plan in the shape of the problem. It calls also for each workload while that is at hand, as
+// going over a large problem once more takes longer than what is done with it.
+func (p *Problem) evaluate(replicas [][][]int, packings []packing, also func(i int)) Evaluation {
 	e := Evaluation{
 		Unmet:       make([]float64, len(p.Workloads)),
 		ShapeShares: make([][][]float64, len(p.Workloads)),
@@ -55,6 +57,7 @@ func (p *Problem) evaluate(replicas [][][]int, packings []packing) Evaluation {
 		part.occupancy = all.unused()
 		for i := from; i < to; i++ {
 			part.add(p, &e, i, replicas[i])
+			also(i)
 		}
 	})
 	for k := range parts {

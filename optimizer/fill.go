@@ -24,6 +24,8 @@ type filler struct {
 	plan    *plan
 	// first is the first item of each of these workloads.
 	first []int
+	// counts are for trying out.
+	counts []int
 }
 
 // fill returns a plan with all of another one's replicas, or, without one, with as many of the
@@ -160,7 +162,13 @@ func (f *filler) serviceOrder() []int {
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		x, y := &ranks[a], &ranks[b]
-		return cmp.Or(cmp.Compare(x.priority, y.priority), cmp.Compare(y.penalty, x.penalty), a-b)
+		switch {
+		case x.priority != y.priority:
+			return cmp.Compare(x.priority, y.priority)
+		case x.penalty != y.penalty:
+			return sign(y.penalty - x.penalty)
+		}
+		return a - b
 	})
 	return order
 }
@@ -309,7 +317,8 @@ func (f *filler) left(i int) []float64 {
 // for what it serves, while they are worth it. Where replicas are alike, several are added at once.
 func (f *filler) addSingle(i int, alike bool) {
 	w := &f.problem.Workloads[i]
-	counts := slices.Clone(f.room.Counts(i))
+	f.counts = append(f.counts[:0], f.room.Counts(i)...)
+	counts := f.counts
 	if math.IsNaN(f.plan.unmet[i]) {
 		f.plan.unmet[i] = w.Unmet(counts)
 	}

@@ -9,8 +9,13 @@ func (w *Workload) leastCost() float64 {
 	if w.Demand == 0 || w.waived > 0 {
 		return 0
 	}
-	var total runningSum
-	for s, rate := range w.shapeRates() {
+	var total exactSum // the same in any order of the shapes
+	one := [1]float64{w.Demand}
+	rates := one[:]
+	if len(w.Shapes) > 0 {
+		rates = w.shapeRates()
+	}
+	for s, rate := range rates {
 		least := [3]float64{Whole: math.Inf(1), Prefill: math.Inf(1), Decode: math.Inf(1)}
 		for j := range w.Variants {
 			v := &w.Variants[j]

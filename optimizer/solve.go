@@ -131,7 +131,7 @@ func (s *solver) stages() {
 		return
 	}
 	s.plan = s.fillAll()
-	if s.budget.exhausted() && s.settles(all) {
+	if s.money.program != nil && s.budget.exhausted() && s.settles(all) {
 		return
 	}
 	s.money = outcome{}
@@ -199,11 +199,11 @@ func (s *solver) settleEach(settled stage, priorities []int, hasty bool) (proven
 // boundCost bounds the cost of all plans that leave no more of any priority than the plan so far: a search that
 // is ended before it is about cost says so much at least, as long as no priority loses to a higher one.
 func (s *solver) boundCost(at stage, priorities []int) {
-	at.kind, at.priority, at.bounding = moneyStage, 0, true
-	at.settled = s.left(at.settled, priorities)
 	if s.budget.exhausted() {
 		return
 	}
+	at.kind, at.priority, at.bounding = moneyStage, 0, true
+	at.settled = s.left(at.settled, priorities)
 	before := s.last
 	if s.run(at, false); !math.IsInf(s.last.bound, 1) {
 		s.money = s.last
@@ -516,35 +516,34 @@ const shadowPasses = 100
 
 // solution reports the plan in the terms of the original problem.
 func (s *solver) solution(p *Problem) *Solution {
-	out := p.assess(s.canonical.restore(s.plan.replicas), s.packed)
+	alone := s.money.program == nil || s.budget.exhausted()
+	out, least := p.assess(s.canonical.restore(s.plan.replicas), s.packed, alone)
 	out.Levels, out.Stopped = s.levels(out.Allocations), s.budget.stop.stopped()
 	out.Effort = s.options.Effort - s.budget.left
-	out.Bound = min(proven(s.bound(out.Levels)), out.Objective)
+	bound := s.costBound()
+	if alone {
+		bound = max(bound, s.leastCost(out.Levels, least))
+	}
+	out.Bound = min(proven(bound), out.Objective)
 	out.Gap = gapOf(out.Objective, out.Bound)
 	out.Proof = out.proof(s.options.provenGap())
-	s.addPrices(out)
+	if s.money.program != nil {
+		s.addPrices(out)
+	}
 	return out
 }
 
-// bound is a lower bound on the cost of any plan that keeps to the levels. Where the search ended before
-// it had one, what demand costs that must be served is one.
-func (s *solver) bound(levels []Level) float64 {
-	known := s.costBound()
-	if !s.budget.exhausted() {
-		return known
-	}
-	var least runningSum
-	for i := range s.canonical.workloads {
+// leastCost bounds the cost of any plan that keeps to the levels by the least costs of the workloads that it must
+// serve.
+func (s *solver) leastCost(levels []Level, least []float64) float64 {
+	var total runningSum
+	for i, from := range s.canonical.workloads {
 		w := s.canonical.given(i)
-		if !w.Penalized && slices.ContainsFunc(levels, func(l Level) bool { return l.Priority == w.Priority }) {
-			continue
+		if w.Penalized || !slices.ContainsFunc(levels, func(l Level) bool { return l.Priority == w.Priority }) {
+			total.add(least[from])
 		}
-		if len(w.Shapes) > 1 { // in canonical order, so that sums round alike
-			w = s.canonical.workload(i)
-		}
-		least.add(w.leastCost())
 	}
-	return max(known, least.total())
+	return total.total()
 }
 
 // proof compares the gaps with the one asked for.
@@ -557,10 +556,6 @@ func (s *Solution) proof(wanted float64) Proof {
 
 // addPrices puts the multipliers at the root to what they price.
 func (s *solver) addPrices(out *Solution) {
-	if s.money.program == nil {
-		out.addUnitPrices(s.canonical.from)
-		return
-	}
 	for r, row := range s.money.program.rows {
 		price := s.money.prices[r]
 		switch row.kind {
