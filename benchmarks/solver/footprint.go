@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/poolwright/poolwright/benchmarks/internal/machine"
@@ -91,14 +92,17 @@ func ask(ctx context.Context, t task) (took, error) {
 }
 
 const footprintAbout = `Every problem is solved in a process of its own, once what drawing it left behind is collected. Memory is the
-most that the process held (VmHWM), the problem included. With a time limit the solver is stopped by the clock; a plan
-is feasible if it breaks no limit, judged from the problem.`
+most that the process held (VmHWM), the problem included. With a time limit the solver is stopped by the clock, in five
+processes, of which the table has the medians; a plan is feasible if it breaks no limit, judged from the problem.`
+
+// stops is the number of processes in which a solve is stopped.
+const stops = 5
 
 // footprintSection measures memory by size, and time limits.
 func footprintSection(ctx context.Context, o options) (*section, error) {
 	s := &section{title: "Memory and time limits", about: footprintAbout}
 	memory := table.Table{Title: "Peak memory", Columns: table.Columns("kind", "workloads", "pools", "MB", "gap %")}
-	limited := table.Table{Title: "Stopped after 10 ms", Columns: table.Columns("kind", "workloads", "pools", "elapsed ms", "processor ms", "gap %", "feasible")}
+	limited := table.Table{Title: "Stopped after 10 ms", Columns: table.Columns("kind", "workloads", "pools", "elapsed ms", "processor ms", "largest", "gap %", "feasible")}
 	most, slowest, feasible := 0.0, 0.0, 1.0
 	for _, workloads := range sizes(o.largest) {
 		all := []setting{{"tight", instance.Params{Kind: instance.Tight, Pools: 5}}, {"short, by priority", instance.Params{Kind: instance.Short, Pools: 5, Lexicographic: true}}, largeShort()}
@@ -116,12 +120,19 @@ func footprintSection(ctx context.Context, o options) (*section, error) {
 				continue
 			}
 			t.TimeLimit = 10 * time.Millisecond
-			if r, err = ask(ctx, t); err != nil {
-				return nil, err
+			var elapsed, processor, gaps []float64
+			fits := true
+			for range stops {
+				if r, err = ask(ctx, t); err != nil {
+					return nil, err
+				}
+				elapsed, processor, gaps = append(elapsed, milliseconds(r.Elapsed)), append(processor, milliseconds(r.CPU)), append(gaps, 100*r.Gap)
+				fits = fits && r.Feasible
 			}
-			limited.Add(kind.name, fmt.Sprint(workloads), fmt.Sprint(kind.Pools), format(milliseconds(r.Elapsed)), format(milliseconds(r.CPU)), format(100*r.Gap), fmt.Sprint(r.Feasible))
-			slowest = math.Max(slowest, milliseconds(r.CPU))
-			if !r.Feasible {
+			median := quantile(processor, 0.5)
+			limited.Add(kind.name, fmt.Sprint(workloads), fmt.Sprint(kind.Pools), format(quantile(elapsed, 0.5)), format(median), format(slices.Max(processor)), format(quantile(gaps, 0.5)), fmt.Sprint(fits))
+			slowest = math.Max(slowest, median)
+			if !fits {
 				feasible = 0
 			}
 		}
@@ -129,7 +140,7 @@ func footprintSection(ctx context.Context, o options) (*section, error) {
 	s.tables = []table.Table{memory, limited}
 	s.targets = []target{
 		{name: "peak memory", measured: most, bound: 300, unit: " MB"},
-		{name: "stopped after 10 ms on the largest problem: processor time to plan, bound and gap", measured: slowest, bound: 25, unit: " ms"},
+		{name: "stopped after 10 ms on the largest problem: processor time to plan, bound and gap, median", measured: slowest, bound: 25, unit: " ms"},
 		{name: "stopped after 10 ms on the largest problem: plans that are feasible", measured: 100 * feasible, bound: 100, atLeast: true, unit: " %"},
 	}
 	return s, nil
