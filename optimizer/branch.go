@@ -13,13 +13,8 @@ type split struct {
 	score          float64
 }
 
-// probes is the number of splits whose children are looked at before one is chosen, and moreProbes that in
-// trees of more than largeTree nodes, where a better choice saves more than it costs.
-const (
-	probes     = 3
-	moreProbes = 8
-	largeTree  = 100
-)
+// probes is the number of splits whose children are looked at before one is chosen.
+const probes = 8
 
 // branch returns the two children of the split that seems to raise the bound most,
 // none if a single configuration is left for every workload: it was offered, so that
@@ -35,18 +30,17 @@ func (t *tree) branch(n *treeNode) [2]*treeNode {
 		splits = t.otherSplits()
 	}
 	slices.SortStableFunc(splits, func(a, b split) int { return cmp.Compare(b.score, a.score) })
-	most := probes
-	if t.made > largeTree {
-		most = moreProbes
-	}
-	splits = splits[:min(len(splits), most)]
+	splits = splits[:min(len(splits), probes)]
 	if t.master != nil {
+		if len(splits) > 0 && t.guessing() {
+			return t.children(n, splits[0])
+		}
 		return t.master.branch(n, splits)
 	}
 	var best [2]*treeNode
 	bestScore := math.Inf(-1)
 	for _, s := range splits {
-		children := [2]*treeNode{t.child(n, s, false), t.child(n, s, true)}
+		children := t.children(n, s)
 		score := t.gain(children[0]) * t.gain(children[1])
 		if score > bestScore {
 			best, bestScore = children, score
@@ -55,6 +49,17 @@ func (t *tree) branch(n *treeNode) [2]*treeNode {
 	t.l.budget.spend(2 * len(splits))
 	return best
 }
+
+// guessing says whether the split of the highest score is taken unseen. As long as the tree is small, a better
+// choice saves less than the probes cost. But scores are costs, which tell little of a split where levels
+// above cost are settled or kept.
+func (t *tree) guessing() bool {
+	levelled := t.unit > 0 || slices.ContainsFunc(t.l.rows, func(r couplingRow) bool { return r.kind >= unmetRow })
+	return t.made <= smallTree*t.rows() && !levelled
+}
+
+// smallTree is the number of nodes of a small tree, for each row of the program.
+const smallTree = 4
 
 // fractionalSplits are the splits that cut off the fractional solution.
 func (t *tree) fractionalSplits() []split {
@@ -67,8 +72,9 @@ func (t *tree) fractionalSplits() []split {
 	return splits
 }
 
-// splitsAt are the splits of workload i at its mean replicas. Where only one variant may be used, which
-// one comes before how many replicas.
+// splitsAt are the splits of workload i at its mean replicas, scored by the cost of the replicas that the sides
+// are away from the mean, in their geometric mean. Where only one variant may be used, which one comes before
+// how many replicas.
 func (t *tree) splitsAt(i int, fractions []fraction) []split {
 	w, units := &t.l.workloads[i], t.bundle.units()
 	var splits []split
@@ -92,7 +98,7 @@ func (t *tree) splitsAt(i int, fractions []fraction) []split {
 		}
 		splits = append(splits, split{
 			workload: i, item: w.firstItem + item, at: at,
-			score: min(part, 1-part) * replicas * w.priced(&w.places[item], units),
+			score: math.Sqrt(part*(1-part)) * replicas * w.priced(&w.places[item], units),
 		})
 	}
 	return splits
@@ -117,6 +123,11 @@ func (t *tree) otherSplits() []split {
 		}
 	}
 	return splits
+}
+
+// children are the nodes for both sides of a split.
+func (t *tree) children(n *treeNode, s split) [2]*treeNode {
+	return [2]*treeNode{t.child(n, s, false), t.child(n, s, true)}
 }
 
 // child is the node for one side of a split, nil if nothing is in it. Its cuts are

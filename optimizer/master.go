@@ -232,7 +232,7 @@ func (m *master) splits() []split {
 func (m *master) branch(n *treeNode, splits []split) (best [2]*treeNode) {
 	bestScore := -1.0
 	for _, s := range splits {
-		children := [2]*treeNode{m.t.child(n, s, false), m.t.child(n, s, true)}
+		children := m.t.children(n, s)
 		score, more := m.score(children)
 		for score > bestScore && more {
 			score, more = m.score(children)
