@@ -106,7 +106,7 @@ func run(ctx context.Context, o options, w io.Writer) error {
 	}
 	if o.quick {
 		for _, p := range parts() {
-			if !o.wants(p) {
+			if !o.asks(p) {
 				delete(found, p.name)
 			}
 		}
@@ -118,9 +118,14 @@ func run(ctx context.Context, o options, w io.Writer) error {
 	return writePage(o.Docs, found)
 }
 
+// asks tells whether a part was asked for.
+func (o *options) asks(p part) bool {
+	return (o.only == nil || slices.Contains(o.only, p.name)) && (!o.quick || p.quick)
+}
+
 // wants tells whether a part is to be run.
 func (o *options) wants(p part) bool {
-	if o.only != nil && !slices.Contains(o.only, p.name) || o.quick && !p.quick {
+	if !o.asks(p) {
 		return false
 	}
 	if o.resume {

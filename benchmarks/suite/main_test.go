@@ -54,6 +54,15 @@ func TestResume(t *testing.T) {
 	assert.False(t, o.wants(queueing))
 }
 
+// What was measured before resuming is judged, too.
+func TestResumedRatiosAreGuarded(t *testing.T) {
+	o := options{out: t.TempDir(), quick: true, resume: true}
+	for _, p := range parts() {
+		require.NoError(t, report.Write(o.file(p), &report.Report{}), "without any ratio")
+	}
+	require.ErrorIs(t, run(t.Context(), o, io.Discard), command.ErrMissed)
+}
+
 // someReports has a part that is ahead, with a figure, and one that misses a target.
 func someReports() map[string]*report.Report {
 	rows := table.Table{Title: "Rows", Columns: table.Columns("a")}
