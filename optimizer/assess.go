@@ -21,7 +21,9 @@ func (p *Problem) assess(replicas [][][]int, packings []packing, alone bool) (s 
 	allocations, also := make([]Allocation, len(p.Workloads)), func(int) {}
 	if alone {
 		least = make([]float64, len(p.Workloads))
-		also = func(i int) { allocations[i].MarginalPrice, least[i] = p.Workloads[i].prices(), p.Workloads[i].leastCost() }
+		also = func(i int) {
+			allocations[i].MarginalPrice, least[i] = p.Workloads[i].prices(), p.Workloads[i].leastCost()
+		}
 	}
 	e := p.evaluate(replicas, packings, also)
 	s = &Solution{

@@ -120,7 +120,7 @@ func (m *master) raise() (outcome ascent, ok bool) {
 	for i := range m.picks {
 		m.narrow(i)
 	}
-	if n := t.entered; n != nil && n.basis != nil {
+	if n := t.entered; n != nil && n.basis != nil && n.basis.of == m.mixture { // else of a master that failed
 		m.mixture.enter(n.basis)
 	}
 	b.value.bound = math.Inf(-1)

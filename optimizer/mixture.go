@@ -29,9 +29,10 @@ type mixture struct {
 	inverse []float64 // of the basis, row by row
 	stale   int       // exchanges since the inverse was set up
 
-	// prices are those of the rows, ≥ 0, and value is the objective.
-	prices []float64
-	value  float64
+	// prices are those of the rows, ≥ 0, value is the objective, and largest the largest cost that the prices
+	// follow from.
+	prices         []float64
+	value, largest float64
 	// candidates are the columns of negative reduced cost, one of each group, when all were looked at.
 	candidates []mixed
 	// work counts multiplications, until the caller takes account of them.
@@ -62,6 +63,7 @@ const (
 
 // mixtureBasis is a basis to come back to.
 type mixtureBasis struct {
+	of    *mixture
 	keys  []int32
 	basic []mixed
 }
@@ -90,7 +92,7 @@ func (m *mixture) add(group int, cost float64, use []float64, closed bool) {
 
 // basis returns the current one.
 func (m *mixture) basis() *mixtureBasis {
-	b := &mixtureBasis{keys: make([]int32, len(m.groups)), basic: slices.Clone(m.basic)}
+	b := &mixtureBasis{of: m, keys: make([]int32, len(m.groups)), basic: slices.Clone(m.basic)}
 	for g := range m.groups {
 		b.keys[g] = m.groups[g].key
 	}
@@ -208,13 +210,15 @@ func (m *mixture) solve() bool {
 
 // Limits of the simplex method: exchanges with the same inverse, steps without gain before it goes
 // by Bland's rule, the value that counts as none, the least pivot, the least reduced cost in
-// relation to what it is the difference of, and the share of a closed column that shows a failure.
+// relation to what it is the difference of, and to the costs behind the prices, and the share of a closed column
+// that shows a failure.
 const (
 	mixtureUpdates  = 50
 	mixturePatience = 30
 	mixtureSlack    = 1e-10
 	mixturePivot    = 1e-9
 	mixtureReduced  = 1e-11
+	mixtureRounding = 1e-14
 	mixtureShare    = 1e-7
 )
 
@@ -236,12 +240,14 @@ func (m *mixture) cost(v mixed, penalty float64) float64 {
 // price works out the prices of the rows.
 func (m *mixture) price(penalty float64) {
 	clear(m.prices)
+	m.largest = 0
 	for i, v := range m.basic {
 		cost := m.cost(v, penalty)
 		if v.group >= 0 {
 			cost -= m.cost(mixed{v.group, m.groups[v.group].key}, penalty)
 		}
 		if cost != 0 {
+			m.largest = max(m.largest, math.Abs(cost))
 			for r, a := range m.line(i) {
 				m.prices[r] -= cost * a
 			}
@@ -257,7 +263,7 @@ func (m *mixture) price(penalty float64) {
 func (m *mixture) cheapest(penalty float64, first bool) (best mixed, ok bool) {
 	least := 0.0
 	see := func(v mixed, reduced, size float64) bool {
-		negative := reduced < -mixtureReduced*size
+		negative := reduced < -mixtureReduced*size-mixtureRounding*m.largest
 		if negative && (reduced < least && !first || !ok) {
 			best, least, ok = v, reduced, true
 		}

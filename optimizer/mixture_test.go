@@ -33,6 +33,40 @@ func TestMixtureEqualsSimplex(t *testing.T) {
 	}
 }
 
+// Where rows have become so dear that prices are mostly rounding, the search for an optimum ends all the same.
+func TestMixtureOfDearRows(t *testing.T) {
+	for seed := range uint64(1000) {
+		r := rand.New(rand.NewPCG(seed, 10))
+		m := newMixture([][]int32{{0, 1, 2}, {0, 1}, {1, 2}, {0, 2}}, []float64{1, 1, 1}, []float64{1e11, 1e11, 1e11})
+		for range 100 {
+			g := r.IntN(len(m.groups))
+			use := make([]float64, len(m.groups[g].rows))
+			for n := range use {
+				use[n] = r.Float64()
+			}
+			m.add(g, 1e5*r.Float64(), use, false)
+		}
+		for g := range m.groups {
+			m.add(g, 3e5, make([]float64, len(m.groups[g].rows)), false)
+		}
+		m.restart()
+		for step := range 10 {
+			for g := range m.groups {
+				closed := m.groups[g].closed
+				for c := range closed[:len(closed)-1] {
+					closed[c] = r.IntN(3) == 0
+				}
+			}
+			if !m.solve() {
+				t.Fatalf("seed %d, step %d: not solved", seed, step)
+			}
+			if want := m.simplex(t); math.Abs(m.value-want) > 1e-6*want {
+				t.Fatalf("seed %d, step %d: %v, want %v", seed, step, m.value, want)
+			}
+		}
+	}
+}
+
 // A group whose columns are all closed has no mixture.
 func TestMixtureWithoutOpenColumns(t *testing.T) {
 	m := newMixture([][]int32{{0}}, []float64{1}, []float64{5})
