@@ -11,22 +11,15 @@ func (p *Problem) Assess(replicas [][][]int) (*Solution, error) {
 	if err := p.checkShape(replicas); err != nil {
 		return nil, err
 	}
-	s, _ := p.assess(replicas, packPools(p), true)
-	return s, nil
+	return p.assess(replicas, packPools(p), func(i int, a *Allocation) { a.MarginalPrice = p.Workloads[i].prices() }), nil
 }
 
-// assess is Assess of a plan in the shape of the problem. What each workload costs by itself, alone, is its marginal
-// prices, and its least cost, which is returned; where prices are known from elsewhere they need not be found.
-func (p *Problem) assess(replicas [][][]int, packings []packing, alone bool) (s *Solution, least []float64) {
-	allocations, also := make([]Allocation, len(p.Workloads)), func(int) {}
-	if alone {
-		least = make([]float64, len(p.Workloads))
-		also = func(i int) {
-			allocations[i].MarginalPrice, least[i] = p.Workloads[i].prices(), p.Workloads[i].leastCost()
-		}
-	}
-	e := p.evaluate(replicas, packings, also)
-	s = &Solution{
+// assess is Assess of a plan in the shape of the problem, but for the marginal prices. It calls visit as evaluate does,
+// with the allocation of the workload.
+func (p *Problem) assess(replicas [][][]int, packings []packing, visit func(i int, a *Allocation)) *Solution {
+	allocations := make([]Allocation, len(p.Workloads))
+	e := p.evaluate(replicas, packings, func(i int) { visit(i, &allocations[i]) })
+	s := &Solution{
 		Proof: Unproven, Objective: e.Objective, PricePerHour: e.PricePerHour, Gap: gapOf(e.Objective, 0),
 		Allocations: allocations,
 		Pools:       make([]Usage, len(p.Pools)), Quotas: make([]Usage, len(p.Quotas)),
@@ -48,7 +41,7 @@ func (p *Problem) assess(replicas [][][]int, packings []packing, alone bool) (s 
 			s.Demand = Partial
 		}
 	}
-	return s, least
+	return s
 }
 
 // prices are what one request/s costs on each variant at its cheapest placement.

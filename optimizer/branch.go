@@ -13,8 +13,11 @@ type split struct {
 	score          float64
 }
 
-// probes is the number of splits whose children are looked at before one is chosen.
-const probes = 8
+// probes is the number of splits whose children are looked at before one is chosen: by a master, and otherwise.
+const (
+	masterProbes = 8
+	probes       = 3
+)
 
 // branch returns the two children of the split that seems to raise the bound most,
 // none if a single configuration is left for every workload: it was offered, so that
@@ -30,13 +33,13 @@ func (t *tree) branch(n *treeNode) [2]*treeNode {
 		splits = t.otherSplits()
 	}
 	slices.SortStableFunc(splits, func(a, b split) int { return cmp.Compare(b.score, a.score) })
-	splits = splits[:min(len(splits), probes)]
 	if t.master != nil {
-		if len(splits) > 0 && t.guessing() {
+		if len(splits) > 0 && splits[0].score > 0 && !t.probing() {
 			return t.children(n, splits[0])
 		}
-		return t.master.branch(n, splits)
+		return t.master.branch(n, splits[:min(len(splits), masterProbes)])
 	}
+	splits = splits[:min(len(splits), probes)]
 	var best [2]*treeNode
 	bestScore := math.Inf(-1)
 	for _, s := range splits {
@@ -50,16 +53,13 @@ func (t *tree) branch(n *treeNode) [2]*treeNode {
 	return best
 }
 
-// guessing says whether the split of the highest score is taken unseen. As long as the tree is small, a better
-// choice saves less than the probes cost. But scores are costs, which tell little of a split where levels
-// above cost are settled or kept.
-func (t *tree) guessing() bool {
+// probing says whether a split is chosen by strong branching, and not by its score alone. As long as the tree is
+// small, a better choice saves less than the probes cost. But scores are costs, which tell little of a split where
+// levels above cost are settled or kept.
+func (t *tree) probing() bool {
 	levelled := t.unit > 0 || slices.ContainsFunc(t.l.rows, func(r couplingRow) bool { return r.kind >= unmetRow })
-	return t.made <= smallTree*t.rows() && !levelled
+	return levelled || t.made > t.limits.unprobed*t.rows()
 }
-
-// smallTree is the number of nodes of a small tree, for each row of the program.
-const smallTree = 4
 
 // fractionalSplits are the splits that cut off the fractional solution.
 func (t *tree) fractionalSplits() []split {
@@ -72,9 +72,9 @@ func (t *tree) fractionalSplits() []split {
 	return splits
 }
 
-// splitsAt are the splits of workload i at its mean replicas, scored by the cost of the replicas that the sides
-// are away from the mean, in their geometric mean. Where only one variant may be used, which one comes before
-// how many replicas.
+// splitsAt are the splits of workload i at its mean replicas. The score is the price of a replica, its devices priced,
+// times √(f·(1−f)), f being the fractional part of the mean: most fractional branching, weighted by cost. Where only
+// one variant may be used, which one comes before how many replicas; f is the share of configurations with it then.
 func (t *tree) splitsAt(i int, fractions []fraction) []split {
 	w, units := &t.l.workloads[i], t.bundle.units()
 	var splits []split
@@ -96,6 +96,7 @@ func (t *tree) splitsAt(i int, fractions []fraction) []split {
 		if w.single && least == 0 {
 			at, part, replicas = 0, used, mean/used
 		}
+		part = min(max(0, part), 1) // but for rounding
 		splits = append(splits, split{
 			workload: i, item: w.firstItem + item, at: at,
 			score: math.Sqrt(part*(1-part)) * replicas * w.priced(&w.places[item], units),

@@ -42,9 +42,10 @@ func (p *Problem) Evaluate(replicas [][][]int) (Evaluation, error) {
 	return p.evaluate(replicas, packPools(p), func(int) {}), nil
 }
 
-// evaluate is Evaluate of a plan in the shape of the problem. It calls also for each workload while that is at hand, as
-// going over a large problem once more takes longer than what is done with it.
-func (p *Problem) evaluate(replicas [][][]int, packings []packing, also func(i int)) Evaluation {
+// evaluate is Evaluate of a plan in the shape of the problem. It calls visit for each workload while that is at hand, as
+// going over a large problem once more takes longer than what is done with it. The calls run on several goroutines, so
+// that each may write only what belongs to its workload.
+func (p *Problem) evaluate(replicas [][][]int, packings []packing, visit func(i int)) Evaluation {
 	e := Evaluation{
 		Unmet:       make([]float64, len(p.Workloads)),
 		ShapeShares: make([][][]float64, len(p.Workloads)),
@@ -57,7 +58,7 @@ func (p *Problem) evaluate(replicas [][][]int, packings []packing, also func(i i
 		part.occupancy = all.unused()
 		for i := from; i < to; i++ {
 			part.add(p, &e, i, replicas[i])
-			also(i)
+			visit(i)
 		}
 	})
 	for k := range parts {

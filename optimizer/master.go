@@ -120,7 +120,8 @@ func (m *master) raise() (outcome ascent, ok bool) {
 	for i := range m.picks {
 		m.narrow(i)
 	}
-	if n := t.entered; n != nil && n.basis != nil && n.basis.of == m.mixture { // else of a master that failed
+	// A basis of a master that failed means nothing here, as its columns are others.
+	if n := t.entered; n != nil && n.basis != nil && n.basis.of == m.mixture {
 		m.mixture.enter(n.basis)
 	}
 	b.value.bound = math.Inf(-1)

@@ -10,16 +10,16 @@ import (
 // A search goes on where the numerics of its master failed, with another one, to which the bases of the nodes mean
 // nothing.
 func TestAnotherMasterAfterOneFailed(t *testing.T) {
-	want := searchOf(t, math.MaxInt)
+	want := costAfterFailure(t, math.MaxInt)
 	for _, effort := range []int{1000, 2000, 4000} {
-		if got := searchOf(t, effort); math.Abs(got-want) > 1e-9*want {
+		if got := costAfterFailure(t, effort); math.Abs(got-want) > 1e-9*want {
 			t.Errorf("master failed after %d: %v, want %v", effort, got, want)
 		}
 	}
 }
 
-// searchOf is the cost of the best plan of a fleet, by a search whose master is given up after some effort.
-func searchOf(t *testing.T, failing int) float64 {
+// costAfterFailure is the cost of the best plan of a fleet, by a search whose master is given up after some effort.
+func costAfterFailure(t *testing.T, failing int) float64 {
 	t.Helper()
 	l := newLagrangian(moneyProgram(randomFleet(35, tightFleet, 20, 4), false), &effort{left: math.MaxInt, given: math.MaxInt})
 	s := newTree(l, Options{LP: lp.Simplex(), limits: defaultLimits()})

@@ -29,8 +29,8 @@ type mixture struct {
 	inverse []float64 // of the basis, row by row
 	stale   int       // exchanges since the inverse was set up
 
-	// prices are those of the rows, ≥ 0, value is the objective, and largest the largest cost that the prices
-	// follow from.
+	// prices are those of the rows, ≥ 0, value is the objective, and largest the largest term of a price: prices are
+	// as exact as it is.
 	prices         []float64
 	value, largest float64
 	// candidates are the columns of negative reduced cost, one of each group, when all were looked at.
@@ -61,7 +61,7 @@ const (
 	surplusOf = int32(-2)
 )
 
-// mixtureBasis is a basis to come back to.
+// mixtureBasis is a basis of a mixture to come back to.
 type mixtureBasis struct {
 	of    *mixture
 	keys  []int32
@@ -210,8 +210,8 @@ func (m *mixture) solve() bool {
 
 // Limits of the simplex method: exchanges with the same inverse, steps without gain before it goes
 // by Bland's rule, the value that counts as none, the least pivot, the least reduced cost in
-// relation to what it is the difference of, and to the costs behind the prices, and the share of a closed column
-// that shows a failure.
+// relation to what it is the difference of, and to the terms of the prices, and the share of a closed column that
+// shows a failure.
 const (
 	mixtureUpdates  = 50
 	mixturePatience = 30
@@ -247,9 +247,9 @@ func (m *mixture) price(penalty float64) {
 			cost -= m.cost(mixed{v.group, m.groups[v.group].key}, penalty)
 		}
 		if cost != 0 {
-			m.largest = max(m.largest, math.Abs(cost))
 			for r, a := range m.line(i) {
 				m.prices[r] -= cost * a
+				m.largest = max(m.largest, math.Abs(cost*a))
 			}
 		}
 	}

@@ -63,6 +63,8 @@ func TestMixtureOfDearRows(t *testing.T) {
 			if want := m.simplex(t); math.Abs(m.value-want) > 1e-6*want {
 				t.Fatalf("seed %d, step %d: %v, want %v", seed, step, m.value, want)
 			}
+			m.checkShares(t)
+			m.checkPrices(t)
 		}
 	}
 }

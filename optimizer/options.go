@@ -49,10 +49,12 @@ type limits struct {
 	rows, rootRows int
 	// exactRows is that up to which the search goes on from a plan that is good enough to the best.
 	exactRows int
+	// unprobed is the number of nodes for each row up to which splits are chosen without strong branching.
+	unprobed int
 }
 
 func defaultLimits() *limits {
-	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 4000, rootRows: 250, exactRows: 50}
+	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 4000, rootRows: 250, exactRows: 50, unprobed: 4}
 }
 
 // defaultEffort is some ten seconds.

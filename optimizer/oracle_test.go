@@ -302,6 +302,7 @@ func TestEveryPathEqualsBruteForce(t *testing.T) {
 		{"branching", limits{}},
 		{"master", limits{rows: 1e6, rootRows: 1e6}},
 		{"master of nodes", limits{rows: 1e6}},
+		{"master without probes", limits{rows: 1e6, rootRows: 1e6, unprobed: 1e6}},
 		{"cuts", limits{columns: 4000, programs: 1e6, rows: 1e6, rootRows: 1e6}},
 		{"few", limits{columns: 20, steps: 3, programs: 2}},
 	} {

@@ -132,7 +132,7 @@ func (s *solver) stages() {
 	}
 	s.plan = s.fillAll()
 	if s.money.program != nil && s.budget.exhausted() && s.settles(all) {
-		return
+		return // with the bound of what was tried; without any, nothing below does anything
 	}
 	s.money = outcome{}
 	settled := stage{kind: shortfallStage, elastic: true, settled: map[int]float64{}}
@@ -516,18 +516,26 @@ const shadowPasses = 100
 
 // solution reports the plan in the terms of the original problem.
 func (s *solver) solution(p *Problem) *Solution {
-	alone := s.money.program == nil || s.budget.exhausted()
-	out, least := p.assess(s.canonical.restore(s.plan.replicas), s.packed, alone)
+	priced, ended := s.money.program != nil, s.budget.exhausted()
+	least := make([]float64, len(p.Workloads))
+	out := p.assess(s.canonical.restore(s.plan.replicas), s.packed, func(i int, a *Allocation) {
+		if !priced {
+			a.MarginalPrice = p.Workloads[i].prices()
+		}
+		if ended {
+			least[i] = p.Workloads[i].leastCost()
+		}
+	})
 	out.Levels, out.Stopped = s.levels(out.Allocations), s.budget.stop.stopped()
 	out.Effort = s.options.Effort - s.budget.left
 	bound := s.costBound()
-	if alone {
+	if ended {
 		bound = max(bound, s.leastCost(out.Levels, least))
 	}
 	out.Bound = min(proven(bound), out.Objective)
 	out.Gap = gapOf(out.Objective, out.Bound)
 	out.Proof = out.proof(s.options.provenGap())
-	if s.money.program != nil {
+	if priced {
 		s.addPrices(out)
 	}
 	return out

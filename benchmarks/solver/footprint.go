@@ -93,7 +93,8 @@ func ask(ctx context.Context, t task) (took, error) {
 
 const footprintAbout = `Every problem is solved in a process of its own, once what drawing it left behind is collected. Memory is the
 most that the process held (VmHWM), the problem included. With a time limit the solver is stopped by the clock, in five
-processes, of which the table has the medians; a plan is feasible if it breaks no limit, judged from the problem.`
+processes each: the table has medians of them, the largest processor time, and whether all plans are feasible, breaking no limit,
+judged from the problem.`
 
 // stops is the number of processes in which a solve is stopped.
 const stops = 5
@@ -102,7 +103,7 @@ const stops = 5
 func footprintSection(ctx context.Context, o options) (*section, error) {
 	s := &section{title: "Memory and time limits", about: footprintAbout}
 	memory := table.Table{Title: "Peak memory", Columns: table.Columns("kind", "workloads", "pools", "MB", "gap %")}
-	limited := table.Table{Title: "Stopped after 10 ms", Columns: table.Columns("kind", "workloads", "pools", "elapsed ms", "processor ms", "largest", "gap %", "feasible")}
+	limited := table.Table{Title: "Stopped after 10 ms", Columns: table.Columns("kind", "workloads", "pools", "elapsed ms", "processor ms", "largest processor ms", "gap %", "feasible")}
 	most, slowest, feasible := 0.0, 0.0, 1.0
 	for _, workloads := range sizes(o.largest) {
 		all := []setting{{"tight", instance.Params{Kind: instance.Tight, Pools: 5}}, {"short, by priority", instance.Params{Kind: instance.Short, Pools: 5, Lexicographic: true}}, largeShort()}
