@@ -184,8 +184,8 @@ func TestWeighedPlansAreBounded(t *testing.T) {
 
 // A search that is ended while it still settles a priority has looked for a cheap plan before.
 func TestCostDoesNotWaitForPriorities(t *testing.T) {
-	left := 20_000 // of some 100,000, most of them for the last priority
-	s := solve(t, randomFleet(7, shortFleet, 40, 4), Options{RelativeGap: 1e-3, Stop: func() bool { left--; return left < 0 }})
+	left := 20_000 // of some 50,000, most of them for the last priority
+	s := solve(t, randomFleet(6, shortFleet, 60, 4), Options{RelativeGap: 1e-3, Stop: func() bool { left--; return left < 0 }})
 	if !s.Stopped || s.Proof == Optimal || s.Gap > 1e-3 {
 		t.Errorf("stopped %v, proof %v, gap %v, levels %v", s.Stopped, s.Proof, s.Gap, s.Levels)
 	}

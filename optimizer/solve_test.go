@@ -292,13 +292,13 @@ func TestFinishedSearchesProve(t *testing.T) {
 }
 
 // The search for the cheapest plan of a small fleet goes on from one that is good enough, for as much effort again:
-// most plans are the cheapest then, and none is dearer or proven less.
+// most plans are the cheapest then, and few are dearer: plans that leave demand unmet are filled up after the search.
 func TestSmallFleetsEndAtTheOptimum(t *testing.T) {
 	o := Options{RelativeGap: 1e-3}
 	enough := o
 	enough.limits = defaultLimits()
 	enough.limits.exactRows = 0
-	fleets, least, leastEnough := 0, 0, 0
+	fleets, least, leastEnough, cheaper, dearer := 0, 0, 0, 0, 0
 	for kind := looseFleet; kind <= nodeFleet; kind++ {
 		for seed := range short.Of(uint64(20)) {
 			p := randomFleet(seed+300, kind, 20, 4)
@@ -306,13 +306,19 @@ func TestSmallFleetsEndAtTheOptimum(t *testing.T) {
 			if len(exact.Levels) > 0 {
 				continue // Plans may serve differently within the gaps of their levels.
 			}
-			if s.Objective > e.Objective*(1+tolerance) || s.Bound > exact.Objective || s.Gap > o.RelativeGap {
+			if s.Bound > exact.Objective || s.Gap > o.RelativeGap {
 				t.Errorf("%v, seed %d: %v, bound %v; good enough is %v, the optimum %v", kind, seed, s.Objective, s.Bound, e.Objective, exact.Objective)
 			}
 			if s.Effort > 2*onwardEffort*e.Effort {
 				t.Errorf("%v, seed %d: effort %d, good enough %d", kind, seed, s.Effort, e.Effort)
 			}
 			fleets++
+			if s.Objective > e.Objective*(1+tolerance) {
+				dearer++
+			}
+			if s.Objective < e.Objective*(1-tolerance) {
+				cheaper++
+			}
 			if s.Gap <= leastGap {
 				least++
 			}
@@ -320,6 +326,9 @@ func TestSmallFleetsEndAtTheOptimum(t *testing.T) {
 				leastEnough++
 			}
 		}
+	}
+	if cheaper == 0 || dearer > cheaper/10 {
+		t.Errorf("%d plans are cheaper, %d dearer", cheaper, dearer)
 	}
 	if share, before := float64(least)/float64(fleets), float64(leastEnough)/float64(fleets); share < 0.8 || share < before+0.2 {
 		t.Errorf("%v of the plans are proven to be the cheapest, %v without", share, before)

@@ -203,9 +203,6 @@ func (t *tree) root() bool {
 	return true
 }
 
-// smallCore is the size of a core that closes a node sooner than further splits where these are quick.
-const smallCore = 100
-
 // quick says whether the program has so few rows, one for each workload and limit, that a linear
 // program bounds its nodes, and small whether that looks for plans at the root, too.
 func (t *tree) quick() bool { return t.rows() <= t.limits.rows }
@@ -397,8 +394,8 @@ func (t *tree) runUntil(limit int) {
 		if t.open[0].bound >= t.target() {
 			return
 		}
-		if popped == 0 && t.quick() {
-			t.useMaster()
+		if popped == 0 && t.quick() && t.master == nil {
+			t.master = t.newMaster()
 		}
 		depth := 0
 		if popped%plungeEvery == 0 && t.far() {
@@ -448,14 +445,6 @@ func (t *tree) close(n *treeNode) {
 		return
 	}
 	t.closed = append(t.closed, n)
-}
-
-// useMaster has the master bound nodes, which makes more of them cheaper than large cores.
-func (t *tree) useMaster() {
-	if t.master == nil {
-		t.master = t.newMaster()
-	}
-	t.coreLimit = min(t.coreLimit, smallCore)
 }
 
 // improveBest exchanges configurations of the best plan of a small program once more: the search ended
@@ -544,7 +533,8 @@ func (t *tree) visit(n *treeNode, depth int) (children [2]*treeNode, finished bo
 	case n.serial > 0 && n.serial%8 == 0 || depth > 0 && depth%8 == 0 || t.best == nil:
 		t.round()
 	}
-	if (t.master == nil || depth <= 0) && t.solveCore() {
+	// With a master, more nodes are sooner done than a core.
+	if t.master == nil && t.solveCore() {
 		n.bound = max(n.bound, t.target())
 		t.close(n)
 		return children, true
