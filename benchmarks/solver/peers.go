@@ -136,7 +136,7 @@ type round struct {
 }
 
 func rounds(largest int) []round {
-	return slices.DeleteFunc([]round{{10, 5}, {100, 2}, {1000, 1}}, func(r round) bool { return r.workloads > largest })
+	return slices.DeleteFunc([]round{{10, 5}, {100, 5}, {1000, 1}}, func(r round) bool { return r.workloads > largest })
 }
 
 // match is the duels of one kind and size.
