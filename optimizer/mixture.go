@@ -10,19 +10,18 @@ import (
 //
 //	minimise Σ cost·z + Σ surplus·t  subject to  Σ_group z = 1,  Σ use·z − t ≤ limit,  z, t ≥ 0.
 //
-// It is solved again and again as columns are added and closed, by the primal simplex method with
+// It is solved again and again as columns are added and closed, by the simplex method with
 // generalised upper bounds (G. B. Dantzig, R. M. Van Slyke, Generalized upper bounding techniques,
 // 1967): a key column of every group takes what the others leave of 1, so that the basis is as large
-// as the number of rows, which is few. Every basis stays feasible whatever is added or closed, since
-// closed columns only cost more than any plan without them.
+// as the number of rows, which is few. The dual method takes closed columns out of the basis, and the
+// primal one takes up what was added.
 //
 // Prices and value are for guidance; nothing is proven by them.
 type mixture struct {
 	groups         []mixtureGroup
 	limit, surplus []float64
-	// dearest is the largest cost of a column, and most what a column uses of a row at most.
+	// dearest is the largest cost of a column.
 	dearest float64
-	most    []float64
 
 	basic   []mixed   // by row
 	level   []float64 // values of basic
@@ -38,7 +37,7 @@ type mixture struct {
 	// work counts multiplications, until the caller takes account of them.
 	work int
 
-	direction, rates, scratch []float64
+	direction, rates, scratch, functional []float64
 }
 
 // mixtureGroup has the columns of a group: cost and closed by column, and use of rows, one column
@@ -70,13 +69,13 @@ type mixtureBasis struct {
 
 // newMixture has groups without columns; rows of a group are those that its columns may use.
 func newMixture(rows [][]int32, limit, surplus []float64) *mixture {
-	m := &mixture{limit: limit, surplus: surplus, groups: make([]mixtureGroup, len(rows)), most: make([]float64, len(limit))}
+	m := &mixture{limit: limit, surplus: surplus, groups: make([]mixtureGroup, len(rows))}
 	for g := range m.groups {
 		m.groups[g].rows = rows[g]
 	}
 	m.basic, m.inverse = make([]mixed, len(limit)), make([]float64, len(limit)*len(limit))
 	m.level, m.prices, m.direction = make([]float64, len(limit)), make([]float64, len(limit)), make([]float64, len(limit))
-	m.rates = make([]float64, len(rows))
+	m.rates, m.functional = make([]float64, len(rows)), make([]float64, len(limit))
 	return m
 }
 
@@ -85,9 +84,6 @@ func (m *mixture) add(group int, cost float64, use []float64, closed bool) {
 	g := &m.groups[group]
 	g.cost, g.use, g.closed = append(g.cost, cost), append(g.use, use...), append(g.closed, closed)
 	m.dearest = max(m.dearest, math.Abs(cost))
-	for n, r := range g.rows {
-		m.most[r] = max(m.most[r], use[n])
-	}
 }
 
 // basis returns the current one.
@@ -111,10 +107,11 @@ func (m *mixture) enter(b *mixtureBasis) {
 	}
 }
 
-// restart takes up the basis of the first column of each group and what that leaves or exceeds.
+// restart takes up the basis of the first open column of each group and what these leave or exceed.
 func (m *mixture) restart() {
-	for g := range m.groups {
-		m.groups[g].key = 0
+	for k := range m.groups {
+		g := &m.groups[k]
+		g.key = int32(max(0, slices.Index(g.closed, false)))
 	}
 	left := m.left()
 	clear(m.inverse)
@@ -171,28 +168,20 @@ func (m *mixture) line(i int) []float64 {
 	return m.inverse[i*len(m.limit):][:len(m.limit)]
 }
 
-// penalty is what a closed column costs more: another of its group, and exceeding the rows by all
-// that it uses, is cheaper in any case.
-func (m *mixture) penalty() float64 {
-	p := 1 + 2*m.dearest
-	for r, most := range m.most {
-		p += most * m.surplus[r]
-	}
-	return p
-}
-
 // solve finds the optimum, from the current basis. It returns false where numerics failed, or a
 // group has no open column.
 func (m *mixture) solve() bool {
 	if m.stale > len(m.limit)+mixtureUpdates {
 		m.enter(m.basis())
 	}
-	penalty := m.penalty()
+	if !m.reoptimise() {
+		m.restart()
+	}
 	m.candidates = m.candidates[:0]
 	stalled := 0
 	for range 200 + 20*len(m.limit) {
-		m.price(penalty)
-		entering, ok := m.cheapest(penalty, stalled > mixturePatience)
+		m.price()
+		entering, ok := m.cheapest(stalled > mixturePatience)
 		if !ok {
 			return m.finish()
 		}
@@ -211,7 +200,7 @@ func (m *mixture) solve() bool {
 // Limits of the simplex method: exchanges with the same inverse, steps without gain before it goes
 // by Bland's rule, the value that counts as none, the least pivot, the least reduced cost in
 // relation to what it is the difference of, and to the terms of the prices, and the share of a closed column that
-// shows a failure.
+// shows a failure; and of the dual method: the value out of bounds that counts as none, and the least pivot.
 const (
 	mixtureUpdates  = 50
 	mixturePatience = 30
@@ -220,31 +209,33 @@ const (
 	mixtureReduced  = 1e-11
 	mixtureRounding = 1e-14
 	mixtureShare    = 1e-7
+	mixtureOff      = 1e-9
+	dualPivot       = 1e-7
 )
 
 // cost is that of a variable.
-func (m *mixture) cost(v mixed, penalty float64) float64 {
+func (m *mixture) cost(v mixed) float64 {
 	switch v.group {
 	case slackOf:
 		return 0
 	case surplusOf:
 		return m.surplus[v.column]
 	}
-	g := &m.groups[v.group]
-	if g.closed[v.column] {
-		return g.cost[v.column] + penalty
-	}
-	return g.cost[v.column]
+	return m.groups[v.group].cost[v.column]
 }
 
+// shut says whether a variable is a closed column.
+func (m *mixture) shut(v mixed) bool { return v.group >= 0 && m.groups[v.group].closed[v.column] }
+
 // price works out the prices of the rows.
-func (m *mixture) price(penalty float64) {
+func (m *mixture) price() {
 	clear(m.prices)
 	m.largest = 0
 	for i, v := range m.basic {
-		cost := m.cost(v, penalty)
+		cost := m.cost(v)
 		if v.group >= 0 {
-			cost -= m.cost(mixed{v.group, m.groups[v.group].key}, penalty)
+			g := &m.groups[v.group]
+			cost -= g.cost[g.key]
 		}
 		if cost != 0 {
 			for r, a := range m.line(i) {
@@ -260,7 +251,7 @@ func (m *mixture) price(penalty float64) {
 // all were looked at, as long as there is any (multiple pricing), and then the least of all. first: the
 // first one of all, which ends in any case (R. G. Bland, New finite pivoting rules for the simplex method,
 // 1977). ok is false if there is none.
-func (m *mixture) cheapest(penalty float64, first bool) (best mixed, ok bool) {
+func (m *mixture) cheapest(first bool) (best mixed, ok bool) {
 	least := 0.0
 	see := func(v mixed, reduced, size float64) bool {
 		negative := reduced < -mixtureReduced*size-mixtureRounding*m.largest
@@ -271,8 +262,8 @@ func (m *mixture) cheapest(penalty float64, first bool) (best mixed, ok bool) {
 	}
 	if !first {
 		for _, v := range m.candidates {
-			key := m.priced(mixed{v.group, m.groups[v.group].key}, penalty)
-			see(v, m.priced(v, penalty)-key, math.Abs(key)+m.dearest)
+			key := m.priced(mixed{v.group, m.groups[v.group].key})
+			see(v, m.priced(v)-key, math.Abs(key)+m.dearest)
 		}
 	}
 	if ok {
@@ -288,7 +279,7 @@ func (m *mixture) cheapest(penalty float64, first bool) (best mixed, ok bool) {
 		if v.column < 0 {
 			continue
 		}
-		key := m.priced(mixed{v.group, m.groups[k].key}, penalty)
+		key := m.priced(mixed{v.group, m.groups[k].key})
 		if see(v, lowest-key, math.Abs(key)+m.dearest) {
 			m.candidates = append(m.candidates, v)
 		}
@@ -297,8 +288,9 @@ func (m *mixture) cheapest(penalty float64, first bool) (best mixed, ok bool) {
 }
 
 // priced is the cost of a column with its use priced.
-func (m *mixture) priced(v mixed, penalty float64) float64 {
-	g, cost := &m.groups[v.group], m.cost(v, penalty)
+func (m *mixture) priced(v mixed) float64 {
+	g := &m.groups[v.group]
+	cost := g.cost[v.column]
 	for n, u := range g.column(v.column) {
 		cost += m.prices[g.rows[n]] * u
 	}
@@ -334,28 +326,45 @@ func (m *mixture) lowest(group int32) (best mixed, least float64) {
 func (m *mixture) exchange(entering mixed) (step float64, ok bool) {
 	m.direct(entering)
 	leaving, key, step := m.ratio(entering)
-	if leaving < 0 && key < 0 {
+	if leaving < 0 && key < 0 || !m.replace(entering, leaving, key, step) {
 		return 0, false
 	}
+	m.clamp()
+	return step, true
+}
+
+// clamp takes values below 0, which are rounding, for 0.
+func (m *mixture) clamp() {
+	for i := range m.level {
+		m.level[i] = max(0, m.level[i])
+	}
+	for g := range m.groups {
+		m.groups[g].level = max(0, m.groups[g].level)
+	}
+}
+
+// replace lets a variable enter by a step, with which the basic variable, or else the key column of a group,
+// comes to 0 and leaves. The direction is set.
+func (m *mixture) replace(entering mixed, leaving, key int, step float64) bool {
 	if leaving < 0 {
 		if leaving = m.successor(key); leaving < 0 {
 			// The group has no other column: the entering one takes its place.
 			m.advance(entering, step)
 			m.groups[key].key, m.groups[key].level = entering.column, step
-			return step, true
+			return true
 		}
 		m.crown(leaving)
 		m.direct(entering)
 	}
 	pivot := m.direction[leaving]
 	if math.Abs(pivot) < mixturePivot {
-		return 0, false
+		return false
 	}
 	m.advance(entering, step)
 	m.basic[leaving], m.level[leaving] = entering, step
 	m.eliminate(leaving, pivot)
 	m.stale++
-	return step, true
+	return true
 }
 
 // direct sets the direction: by how much the basic variables fall as the entering one rises.
@@ -393,11 +402,14 @@ func (m *mixture) direct(entering mixed) {
 }
 
 // ratio is the basic variable, or else the group whose key column, that falls to 0 first, of those
-// that do together the one that falls the fastest.
+// that do together the one that falls the fastest. Closed columns are at 0 and may not rise either.
 func (m *mixture) ratio(entering mixed) (leaving, key int, step float64) {
 	leaving, key, step = -1, -1, math.Inf(1)
 	fastest := 0.0
-	see := func(i, g int, level, rate float64) {
+	see := func(i, g int, level, rate float64, shut bool) {
+		if shut {
+			rate = math.Abs(rate)
+		}
 		if rate < mixturePivot {
 			return
 		}
@@ -407,29 +419,33 @@ func (m *mixture) ratio(entering mixed) (leaving, key int, step float64) {
 		}
 	}
 	for i, v := range m.basic {
-		see(i, -1, m.level[i], m.direction[i])
+		see(i, -1, m.level[i], m.direction[i], m.shut(v))
 		if v.group >= 0 {
-			see(-1, int(v.group), m.groups[v.group].level, m.rates[v.group])
+			m.seeKey(v.group, see)
 		}
 	}
-	if g := entering.group; g >= 0 {
-		see(-1, int(g), m.groups[g].level, m.rates[g])
+	if entering.group >= 0 {
+		m.seeKey(entering.group, see)
 	}
 	return leaving, key, step
+}
+
+func (m *mixture) seeKey(group int32, see func(i, g int, level, rate float64, shut bool)) {
+	g := &m.groups[group]
+	see(-1, int(group), g.level, m.rates[group], g.closed[g.key])
 }
 
 // advance changes the values by a step of the entering variable.
 func (m *mixture) advance(entering mixed, step float64) {
 	for i, v := range m.basic {
-		m.level[i] = max(0, m.level[i]-step*m.direction[i])
+		m.level[i] -= step * m.direction[i]
 		if v.group >= 0 {
-			g := &m.groups[v.group]
-			g.level = max(0, g.level-step*m.rates[v.group])
+			m.groups[v.group].level -= step * m.rates[v.group]
 			m.rates[v.group] = 0 // once per group
 		}
 	}
 	if g := entering.group; g >= 0 {
-		m.groups[g].level = max(0, m.groups[g].level-step*m.rates[g])
+		m.groups[g].level -= step * m.rates[g]
 	}
 }
 
@@ -513,10 +529,10 @@ func (m *mixture) finish() bool {
 		m.value += g.cost[g.key] * g.level
 	}
 	for i, v := range m.basic {
-		if v.group >= 0 && m.level[i] > mixtureShare && m.groups[v.group].closed[v.column] {
+		if m.level[i] > mixtureShare && m.shut(v) {
 			return false
 		}
-		m.value += m.cost(v, 0) * m.level[i]
+		m.value += m.cost(v) * m.level[i]
 	}
 	for r := range m.prices {
 		m.prices[r] = max(0, m.prices[r])
