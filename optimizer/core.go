@@ -46,19 +46,41 @@ func (t *tree) newCore() *core {
 }
 
 // solveCore solves the core of the node and says whether it did: nothing better than the target is
-// left in the node then.
+// left in the node then. Where a master bounds the nodes, only small cores are sooner done than more of these.
 func (t *tree) solveCore() bool {
+	if t.master != nil {
+		t.coreLimit = min(t.coreLimit, t.limits.fewColumns)
+		if !t.master.few() {
+			return false
+		}
+	}
 	c := t.newCore()
 	if !c.collect() {
-		t.coreReach = min(t.coreReach, 0.8*(t.target()-c.base))
+		t.coreReach = min(t.coreReach, reachShare*(t.target()-c.base))
 		return false
 	}
-	if !c.empty && !c.search() && !c.solveProgram(t.limits.programs) {
+	if !c.empty && !c.searchSoon() && (t.master != nil || !c.solveProgram(t.limits.programs)) {
 		// Its descendants have smaller cores.
 		t.coreLimit = c.columns / 2
 		return false
 	}
 	return true
+}
+
+// reachShare is the share of a reach with which there are too many columns that the next core is tried with.
+const reachShare = 0.5
+
+// closes says whether the core is soon found to have no better plan, or what the best one is.
+func (c *core) closes() bool {
+	return c.collect() && (c.empty || c.searchSoon())
+}
+
+// searchSoon is the search that suits the smallest cores.
+func (c *core) searchSoon() bool {
+	if c.t.master != nil {
+		return c.searchMixture(c.t.limits.fewPrograms)
+	}
+	return c.search()
 }
 
 // collect enumerates the columns. It returns false if there are too many.

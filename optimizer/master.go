@@ -32,7 +32,7 @@ func (t *tree) newMaster() *master {
 	var limit, surplus []float64
 	for r, row := range l.rows {
 		limit = append(limit, row.limit*l.unit(r))
-		surplus = append(surplus, surplusFactor*max(t.bundle.prices[r], 0.1*t.bundle.scale[r])/l.unit(r))
+		surplus = append(surplus, t.surplus(r, t.bundle.prices[r]))
 	}
 	rows := make([][]int32, len(l.workloads))
 	for i := range rows {
@@ -51,12 +51,22 @@ func (t *tree) newMaster() *master {
 	return m
 }
 
-// surplusFactor is by how much exceeding a row costs more than its price at first, and each time
-// that it turns out to pay.
-const surplusFactor = 4
+// surplus is what exceeding a row costs at first, in its unit.
+func (t *tree) surplus(r int, price float64) float64 {
+	return surplusFactor * max(price, 0.1*t.bundle.scale[r]) / t.l.unit(r)
+}
 
 // unit scales a row to coefficients around 1.
 func (l *lagrangian) unit(r int) float64 { return 1 / max(1, math.Abs(l.rows[r].limit)) }
+
+// scaledUse is what a column of workload i uses of its rows, in their units; buffer may be taken for it.
+func (l *lagrangian) scaledUse(i int, c *column, buffer []float64) []float64 {
+	buffer = resize(buffer, len(c.use))
+	for n, r := range l.workloads[i].rows {
+		buffer[n] = c.use[n] * l.unit(int(r))
+	}
+	return buffer
+}
 
 // has says whether the program has column k of workload i.
 func (m *master) has(i, k int) bool { return k < len(m.position[i]) && m.position[i][k] >= 0 }
@@ -81,10 +91,7 @@ func (m *master) addColumn(i int, pick int32) {
 	}
 	l := m.t.l
 	from := &l.columns[i][pick]
-	m.scaled = resize(m.scaled, len(from.use))
-	for n, r := range l.workloads[i].rows {
-		m.scaled[n] = from.use[n] * l.unit(int(r))
-	}
+	m.scaled = l.scaledUse(i, from, m.scaled)
 	m.mixture.add(i, from.cost, m.scaled, !l.fits(i, from))
 	m.position[i][pick] = int32(len(m.picks[i]))
 	m.picks[i] = append(m.picks[i], pick)
@@ -143,7 +150,7 @@ func (m *master) raise() (outcome ascent, ok bool) {
 			b.prices, b.value = prices, v
 		}
 		missing := t.target() - b.value.bound
-		exceeded := missing > 0 && m.raiseSurplus()
+		exceeded := missing > 0 && m.mixture.raiseSurplus()
 		added := m.add(v.cut.picks)
 		if missing <= 0 || !exceeded && (added == 0 || m.value-b.value.bound < littleLeft*missing) {
 			return converged, true
@@ -167,16 +174,20 @@ func (m *master) keep() {
 	})
 }
 
-// raiseSurplus makes the rows dearer that are exceeded, and says whether any is.
-func (m *master) raiseSurplus() bool {
-	exceeded := false
-	for r := range m.mixture.surplus {
-		if m.mixture.excess(r) > 1e-9 {
-			exceeded = true
-			m.mixture.surplus[r] *= surplusFactor
+// few says whether so few known configurations may be part of a plan better than the target that there are not
+// many others: which these are can be found out.
+func (m *master) few() bool {
+	l, b := m.t.l, &m.t.bundle
+	reach, left := m.t.target()-b.value.bound, len(m.picks)+m.t.limits.known
+	for i := range m.picks {
+		w, closed := &l.workloads[i], m.mixture.groups[i].closed
+		for k, pick := range m.picks[i] {
+			if !closed[k] && w.reduced(&l.columns[i][pick], b.prices) < b.value.values[i]+reach {
+				left--
+			}
 		}
 	}
-	return exceeded
+	return left >= 0
 }
 
 // firstPlan looks for a plan at the root and leaves the bundle as it was.

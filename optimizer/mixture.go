@@ -540,6 +540,22 @@ func (m *mixture) finish() bool {
 	return true
 }
 
+// surplusFactor is by how much exceeding a row costs more than its price at first, and each time
+// that it turns out to pay.
+const surplusFactor = 4
+
+// raiseSurplus makes the rows dearer that are exceeded, and says whether any is.
+func (m *mixture) raiseSurplus() bool {
+	exceeded := false
+	for r := range m.surplus {
+		if m.excess(r) > 1e-9 {
+			exceeded = true
+			m.surplus[r] *= surplusFactor
+		}
+	}
+	return exceeded
+}
+
 // excess is by how much the solution exceeds a row.
 func (m *mixture) excess(r int) float64 {
 	for i, v := range m.basic {

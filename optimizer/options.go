@@ -49,12 +49,16 @@ type limits struct {
 	rows, rootRows int
 	// exactRows is that up to which the search goes on from a plan that is good enough to the best.
 	exactRows int
+	// known is the number of configurations beyond one for each workload that are known to matter up to which a core
+	// is tried where a master bounds the nodes, fewColumns that of configurations of such a core, and fewPrograms
+	// that of linear programs solved for it.
+	known, fewColumns, fewPrograms int
 	// unprobed is the number of nodes for each row up to which splits are chosen without strong branching.
 	unprobed int
 }
 
 func defaultLimits() *limits {
-	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 4000, rootRows: 250, exactRows: 50, unprobed: 4}
+	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 4000, rootRows: 250, exactRows: 50, known: 25, fewColumns: 300, fewPrograms: 300, unprobed: 4}
 }
 
 // defaultEffort is some ten seconds.

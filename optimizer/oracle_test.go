@@ -304,6 +304,8 @@ func TestEveryPathEqualsBruteForce(t *testing.T) {
 		{"master of nodes", limits{rows: 1e6}},
 		{"master without probes", limits{rows: 1e6, rootRows: 1e6, unprobed: 1e6}},
 		{"cuts", limits{columns: 4000, programs: 1e6, rows: 1e6, rootRows: 1e6}},
+		{"mixtures", limits{columns: 4000, rows: 1e6, rootRows: 1e6, known: 1e6, fewColumns: 4000, fewPrograms: 1e6}},
+		{"mixtures given up", limits{columns: 4000, rows: 1e6, rootRows: 1e6, known: 1e6, fewColumns: 4000, fewPrograms: 2}},
 		{"few", limits{columns: 20, steps: 3, programs: 2}},
 	} {
 		t.Run(path.name, func(t *testing.T) {

@@ -326,8 +326,7 @@ func (t *tree) finishExactly() bool {
 	}
 	gap, limit := t.gap, t.coreLimit
 	t.gap, t.coreLimit = 0, min(limit, easyColumns)
-	c := t.newCore()
-	closed := c.collect() && (c.empty || c.search())
+	closed := (t.master == nil || t.master.few()) && t.newCore().closes()
 	if closed {
 		t.floor = min(t.floor, t.target())
 	}
@@ -533,8 +532,7 @@ func (t *tree) visit(n *treeNode, depth int) (children [2]*treeNode, finished bo
 	case n.serial > 0 && n.serial%8 == 0 || depth > 0 && depth%8 == 0 || t.best == nil:
 		t.round()
 	}
-	// With a master, more nodes are sooner done than a core.
-	if t.master == nil && t.solveCore() {
+	if n.bound >= t.target() || t.solveCore() {
 		n.bound = max(n.bound, t.target())
 		t.close(n)
 		return children, true
