@@ -184,11 +184,19 @@ func TestWeighedPlansAreBounded(t *testing.T) {
 
 // A search that is ended while it still settles a priority has looked for a cheap plan before.
 func TestCostDoesNotWaitForPriorities(t *testing.T) {
-	left := 20_000 // of some 50,000, most of them for the last priority
-	s := solve(t, randomFleet(6, shortFleet, 60, 4), Options{RelativeGap: 1e-3, Stop: func() bool { left--; return left < 0 }})
+	p := randomFleet(6, shortFleet, 60, 4)
+	left := questions(t, p) / 2 // most are asked at the last priority
+	s := solve(t, p, Options{RelativeGap: 1e-3, Stop: func() bool { left--; return left < 0 }})
 	if !s.Stopped || s.Proof == Optimal || s.Gap > 1e-3 {
 		t.Errorf("stopped %v, proof %v, gap %v, levels %v", s.Stopped, s.Proof, s.Gap, s.Levels)
 	}
+}
+
+// questions is how often the caller is asked whether to stop a search that goes on until it has proven its plan.
+func questions(t *testing.T, p *Problem) (asked int) {
+	t.Helper()
+	solve(t, p, Options{RelativeGap: 1e-3, Stop: func() bool { asked++; return false }})
+	return asked
 }
 
 // leavesNoMore says whether a solution reaches all levels of another one.

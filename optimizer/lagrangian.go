@@ -285,7 +285,7 @@ type lagrangianValue struct {
 
 // askEvery is the number of pricing problems after which the caller is asked whether to stop; those
 // with a routing take longer, and each of them asks.
-const askEvery = 16
+const askEvery = 64
 
 // evaluate works out L(prices) within the bounds of the node. Where the caller stops it, the
 // workloads not priced yet count as 0, which bounds them too: costs and prices are not negative.

@@ -30,11 +30,23 @@ func newPrimal(b *bundle) *primal {
 	return &primal{l: b.l, prices: b.prices, bound: b.value.bound, least: b.value.values, unit: b.units()}
 }
 
+// choices is the number of columns of workload i that are tried, and choice the index of one of them.
+func (p *primal) choices(i int) int {
+	if p.among != nil {
+		return len(p.among.picks[i])
+	}
+	return len(p.l.columns[i])
+}
+
+func (p *primal) choice(i, n int) int {
+	if p.among != nil {
+		return int(p.among.picks[i][n])
+	}
+	return n
+}
+
 // allowed says whether column k of workload i is within the bounds of the node.
 func (p *primal) allowed(i, k int) bool {
-	if p.among != nil && !p.among.has(i, k) {
-		return false
-	}
 	return p.l.narrowed[i] == 0 || p.l.fits(i, &p.l.columns[i][k])
 }
 
@@ -87,10 +99,12 @@ func (p *primal) improve(a *assignment) {
 func (p *primal) improveOne(a *assignment) bool {
 	improved, looked := false, 0
 	for i, columns := range p.l.columns {
-		looked += len(columns)
+		choices := p.choices(i)
+		looked += choices
 		best, bestChange := int32(-1), -1e-12*(math.Abs(a.cost)+1e-300)
 		from := p.column(i, a.picks[i])
-		for k := range columns {
+		for n := range choices {
+			k := p.choice(i, n)
 			to := &columns[k]
 			if change := to.cost - from.cost; change < bestChange && p.fitsAfter(a, i, from, to) && p.allowed(i, k) {
 				best, bestChange = int32(k), change
@@ -206,7 +220,8 @@ func (p *primal) moves(a *assignment) (saving []move, relief [][]*move) {
 	for i, columns := range p.l.columns {
 		w := &p.l.workloads[i]
 		from := p.column(i, a.picks[i])
-		for k := range columns {
+		for n := range p.choices(i) {
+			k := p.choice(i, n)
 			to := &columns[k]
 			if int32(k) == a.picks[i] || w.reduced(to, p.prices)-p.least[i] > a.cost-p.bound || !p.allowed(i, k) {
 				continue

@@ -69,7 +69,7 @@ func (p *primal) relieve(a *assignment) bool {
 		} else {
 			heap.Pop(&open)
 		}
-		if !p.l.budget.spend(len(p.l.columns[i])/pairsPerEffort + 1) {
+		if !p.l.budget.spend(p.choices(i)/pairsPerEffort + 1) {
 			return false
 		}
 	}
@@ -85,7 +85,8 @@ func (p *primal) cheapestRelief(a *assignment, i int) (best relieving, ok bool) 
 	slight := 1e-9 * (math.Abs(a.cost) + 1)
 	w, from := &p.l.workloads[i], p.column(i, a.picks[i])
 	reduced := w.reduced(from, p.prices)
-	for k := range p.l.columns[i] {
+	for n := range p.choices(i) {
+		k := p.choice(i, n)
 		to := &p.l.columns[i][k]
 		relief, waste := p.relief(a, i, from, to)
 		if relief <= slight {
