@@ -28,7 +28,7 @@ type master struct {
 // newMaster starts from the configurations of the bundle's cuts and of the best plan.
 func (t *tree) newMaster() *master {
 	l := t.l
-	m := &master{t: t, picks: make([][]int32, len(l.workloads)), position: make([][]int32, len(l.workloads))}
+	m := &master{t: t, picks: make([][]int32, len(l.workloads)), position: make([][]int32, len(l.workloads)), mixed: make([][]fraction, len(l.workloads))}
 	var limit, surplus []float64
 	for r, row := range l.rows {
 		limit = append(limit, row.limit*l.unit(r))
@@ -166,7 +166,9 @@ const littleLeft = 0.1
 // keep takes note of the solution.
 func (m *master) keep() {
 	m.value, m.basis = m.mixture.value, m.mixture.basis()
-	m.mixed = make([][]fraction, len(m.picks))
+	for i := range m.mixed {
+		m.mixed[i] = m.mixed[i][:0]
+	}
 	m.mixture.shares(func(group, column int, share float64) {
 		if share > leastWeight {
 			m.mixed[group] = append(m.mixed[group], fraction{m.picks[group][column], share})
