@@ -5,7 +5,7 @@ import "github.com/poolwright/poolwright/optimizer/lp"
 // Options say how far a solve goes. The zero value asks for a proven optimum.
 type Options struct {
 	// RelativeGap ≥ 0 is the gap at which a plan counts as optimal: the search
-	// ends when (objective − bound) ≤ RelativeGap·objective, of some 40 workloads
+	// ends when (objective − bound) ≤ RelativeGap·objective, of some 240 workloads
 	// or fewer after as much effort again, 50,000 at most. Below 3e-9 the
 	// arithmetic decides, so 0 means 3e-9.
 	RelativeGap float64
@@ -53,12 +53,14 @@ type limits struct {
 	// is tried where a master bounds the nodes, fewColumns that of configurations of such a core, and fewPrograms
 	// that of linear programs solved for it.
 	known, fewColumns, fewPrograms int
+	// unrounded is the number of nodes for each row after which the search begins anew with rows that follow by rounding.
+	unrounded int
 	// unprobed is the number of nodes for each row up to which splits are chosen without strong branching.
 	unprobed int
 }
 
 func defaultLimits() *limits {
-	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 4000, rootRows: 250, exactRows: 50, known: 25, fewColumns: 300, fewPrograms: 300, unprobed: 4}
+	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 4000, rootRows: 250, exactRows: 250, known: 25, fewColumns: 300, fewPrograms: 300, unrounded: 8, unprobed: 4}
 }
 
 // defaultEffort is some ten seconds.

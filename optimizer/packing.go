@@ -165,13 +165,13 @@ func (k *packing) class(part int) int {
 }
 
 // devices is what a replica of the variant occupies, and part the size of its
-// parts; at or above node they take whole nodes.
+// parts, all of it where nodes do not matter; at or above node they take whole nodes.
 func (k *packing) devices(v *Variant) (devices, part int) {
 	if v.quotaOnly {
 		return 0, 1
 	}
 	if k.node == 0 || v.DevicesPerReplica == 0 {
-		return v.DevicesPerReplica, 1
+		return v.DevicesPerReplica, max(1, v.DevicesPerReplica)
 	}
 	nodes := max(v.NodesPerReplica, 1)
 	part = partOf(v)
@@ -182,7 +182,7 @@ func (k *packing) devices(v *Variant) (devices, part int) {
 	return nodes * part, part
 }
 
-// limit is the capacity for parts of at least the size.
+// limit is the capacity for parts of at least the size, which hold whole multiples of it.
 type limit struct {
 	size, devices int
 }
@@ -201,6 +201,23 @@ func (k *packing) limits() []limit {
 		}
 		if len(rows) == 0 || devices < rows[len(rows)-1].devices {
 			rows = append(rows, limit{size: s, devices: devices})
+		}
+	}
+	return rows
+}
+
+// roundedLimits are the limits with others that follow from them where nodes do not matter, for replicas of the given
+// sizes, increasing: replicas of s devices or more hold whole multiples of s, of which there are ⌊N/s⌋ (V. Chvátal, Edmonds
+// polytopes and a hierarchy of combinatorial problems, Discrete Mathematics 4, 1973).
+func (k *packing) roundedLimits(sizes []int) []limit {
+	rows := k.limits()
+	if k.node > 0 {
+		return rows
+	}
+	least := reachable(k.rest, sizes)
+	for _, s := range sizes {
+		if devices := k.rest / s * s; devices < least {
+			rows, least = append(rows, limit{size: s, devices: devices}), devices
 		}
 	}
 	return rows

@@ -167,3 +167,42 @@ func TestReachable(t *testing.T) {
 		}
 	}
 }
+
+// What fits a pool without nodes keeps all rows that follow by rounding, and some of what does not fit in fractions is
+// cut off.
+func TestRoundedLimitsHoldForWhatFits(t *testing.T) {
+	for _, sizes := range [][]int{{1, 2, 4, 8}, {2, 4}, {3, 5, 7}, {1, 8}, {4}} {
+		for capacity := range 40 {
+			k := packing{rest: capacity}
+			rows := k.roundedLimits(sizes)
+			counts := make([]int, len(sizes))
+			var fill func(from, left int)
+			fill = func(from, left int) {
+				if from == len(sizes) {
+					for _, l := range rows {
+						used := 0
+						for i, n := range counts {
+							used += n * (sizes[i] / l.size * l.size)
+						}
+						if used > l.devices {
+							t.Fatalf("%d devices, %v replicas of %v: %d of %+v", capacity, counts, sizes, used, l)
+						}
+					}
+					return
+				}
+				for n := 0; n*sizes[from] <= left; n++ {
+					counts[from] = n
+					fill(from+1, left-n*sizes[from])
+				}
+			}
+			fill(0, capacity)
+		}
+	}
+	k := packing{rest: 13}
+	if got, want := k.roundedLimits([]int{1, 2, 4, 8}), []limit{{1, 13}, {2, 12}, {8, 8}}; !slices.Equal(got, want) {
+		t.Errorf("limits %v, want %v", got, want)
+	}
+	if k.node, k.sizes = 8, []int{8}; len(k.roundedLimits([]int{1, 8})) != len(k.limits()) {
+		t.Error("rows of nodes are rounded")
+	}
+}

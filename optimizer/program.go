@@ -29,9 +29,9 @@ const (
 
 type couplingRow struct {
 	kind rowKind
-	// index is the pool, quota or priority.
-	index int
-	limit float64
+	// index is the pool, quota or priority, and size that of the smallest parts that a row of a pool counts.
+	index, size int
+	limit       float64
 }
 
 // workload is a workload within a stage.
@@ -152,10 +152,11 @@ func (s *stage) unit(p *Problem) float64 {
 // buildBlock is the number of workloads after which the building of a program may be stopped.
 const buildBlock = 512
 
-// newProgram builds the program of a stage, or none if it is stopped.
-func newProgram(c *canonical, packings []packing, s stage, stop *stopper) *program {
+// newProgram builds the program of a stage, or none if it is stopped. With the sizes of replicas by pool, rows that
+// follow by rounding are in it, too.
+func newProgram(c *canonical, packings []packing, sizes [][]int, s stage, stop *stopper) *program {
 	b := &programBuilder{problem: &c.Problem, stage: s, program: &program{}, packings: packings, unmetRows: map[int]int32{}, quotasOf: map[string][]int{}}
-	b.addRows()
+	b.addRows(sizes)
 	b.sizes = make([][]int, len(b.program.rows))
 	if s.kind == weighedStage {
 		if b.weights = s.worth; b.weights == nil {
@@ -241,7 +242,7 @@ func (b *programBuilder) add(row couplingRow) int32 {
 	return int32(len(b.program.rows) - 1)
 }
 
-func (b *programBuilder) addRows() {
+func (b *programBuilder) addRows(sizes [][]int) {
 	for g := range b.problem.Pools {
 		b.poolFirst = append(b.poolFirst, int32(len(b.program.rows)))
 		b.poolRows = append(b.poolRows, nil)
@@ -249,8 +250,11 @@ func (b *programBuilder) addRows() {
 			continue
 		}
 		b.poolRows[g] = b.packings[g].limits()
+		if sizes != nil {
+			b.poolRows[g] = b.packings[g].roundedLimits(sizes[g])
+		}
 		for _, l := range b.poolRows[g] {
-			b.add(couplingRow{kind: poolRow, index: g, limit: float64(l.devices)})
+			b.add(couplingRow{kind: poolRow, index: g, size: l.size, limit: float64(l.devices)})
 		}
 	}
 	for q, quota := range b.problem.Quotas {
@@ -392,7 +396,7 @@ func (b *programBuilder) addUses(from *Variant, placement *Placement, quotas []i
 	devices, part := b.packings[placement.Pool].devices(from)
 	for r, l := range b.poolRows[placement.Pool] {
 		if part >= l.size && devices > 0 {
-			b.using = append(b.using, b.use(b.poolFirst[placement.Pool]+int32(r), devices))
+			b.using = append(b.using, b.use(b.poolFirst[placement.Pool]+int32(r), devices/l.size*l.size))
 		}
 	}
 	for _, q := range quotas {

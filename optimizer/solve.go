@@ -355,7 +355,7 @@ func (s *solver) run(at stage, tentative bool) {
 	if tentative {
 		stop = s.budget.stop
 	}
-	program := newProgram(s.canonical, s.packings, at, stop)
+	program := newProgram(s.canonical, s.packings, nil, at, stop)
 	if program == nil {
 		return
 	}
@@ -364,21 +364,19 @@ func (s *solver) run(at stage, tentative bool) {
 	if at.worth != nil || at.hasty && !s.large() {
 		budget.limit(hastyEffort)
 	}
-	l := newLagrangian(s.last.program, budget)
-	t := newTree(l, s.options)
-	t.hasty = at.bounding || at.kind == weighedStage && !(s.large() && t.quick()) || at.hasty && !t.quick()
-	t.bounding, t.onward = at.bounding, at.kind == moneyStage && !at.hasty
-	t.unit, t.whole = at.unit(s.canonical.from), at.kind == shortfallStage
-	if before.program != nil {
-		t.start = s.last.program.carryOver(before)
-	}
+	t := s.newTree(at, program, before, budget)
 	if s.plan != nil {
 		t.offerPlan(s.plan.replicas)
 	}
 	if tentative {
 		t.warm = s.warmStart()
 	}
+	t.roundable = t.quick() && s.roundable()
 	s.last.result = t.solve(tentative)
+	l := t.l
+	if t.grown {
+		l = s.searchRounded(at, t, tentative)
+	}
 	if at.kind == moneyStage && !at.bounding && t.best != nil && t.rootPrices != nil && !budget.exhausted() {
 		s.last.prices = t.shadowPrices()
 	}
@@ -389,6 +387,45 @@ func (s *solver) run(at stage, tentative bool) {
 	if at.kind == moneyStage && !at.bounding && s.last.bound >= s.costBound() {
 		s.money = s.last
 	}
+}
+
+// newTree prepares to solve the program of a stage, from the prices of the stage before.
+func (s *solver) newTree(at stage, p *program, before outcome, budget *effort) *tree {
+	t := newTree(newLagrangian(p, budget), s.options)
+	t.hasty = at.bounding || at.kind == weighedStage && !(s.large() && t.quick()) || at.hasty && !t.quick()
+	t.bounding, t.onward = at.bounding, at.kind == moneyStage && !at.hasty
+	t.unit, t.whole = at.unit(s.canonical.from), at.kind == shortfallStage
+	if before.program != nil {
+		t.start = p.carryOver(before)
+	}
+	return t
+}
+
+// roundable says whether rows of pools have others that follow by rounding.
+func (s *solver) roundable() bool {
+	sizes := s.canonical.replicaSizes()
+	for g := range s.packings {
+		if k := &s.packings[g]; s.canonical.Pools[g].Limited && len(k.roundedLimits(sizes[g])) > len(k.limits()) {
+			return true
+		}
+	}
+	return false
+}
+
+// searchRounded searches anew, from the best plan so far, with rows that follow by rounding, and returns what the
+// best plan is in the terms of now. Prices remain those of the rows without.
+func (s *solver) searchRounded(at stage, from *tree, tentative bool) *lagrangian {
+	t := s.newTree(at, newProgram(s.canonical, s.packings, s.canonical.replicaSizes(), at, nil), s.last, from.l.budget)
+	if from.best != nil {
+		t.offerPlan(from.l.plan(from.best).replicas)
+	}
+	found := t.solve(tentative)
+	s.last.bound = max(s.last.bound, found.bound)
+	if found.best == nil {
+		return from.l
+	}
+	s.last.best = found.best
+	return t.l
 }
 
 // costBound is that of the stage that bounds the cost best, for what the plan so far leaves: a higher
@@ -432,7 +469,7 @@ func (p *program) carryOver(before outcome) []float64 {
 	for r, row := range p.rows {
 		found := false
 		for k, old := range before.program.rows {
-			if old.kind == row.kind && old.index == row.index {
+			if old.kind == row.kind && old.index == row.index && old.size == row.size {
 				prices[r], found = before.prices[k], true
 				break
 			}
@@ -481,9 +518,10 @@ func (t *tree) solve(tentative bool) result {
 	}
 	t.floor = math.Inf(1)
 	if t.root() && !t.hasty && (t.best != nil || !tentative) {
-		t.run()
-		t.runOn()
-		t.improveBest()
+		if t.run(); !t.grown {
+			t.runOn()
+			t.improveBest()
+		}
 	}
 	prices := t.rootPrices
 	if prices == nil {

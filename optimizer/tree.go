@@ -46,6 +46,9 @@ type tree struct {
 	// rootPrices are the multipliers at the root, for shadow prices, and rootValue is the Lagrangian there.
 	rootPrices []float64
 	rootValue  lagrangianValue
+	// roundable: there are rows that follow by rounding. grown: so many nodes have been made that the search is to
+	// begin anew with them.
+	roundable, grown bool
 	// entered is the node being worked on.
 	entered *treeNode
 }
@@ -393,6 +396,10 @@ func (t *tree) runUntil(limit int) {
 		if t.open[0].bound >= t.target() {
 			return
 		}
+		if t.roundable && t.made > t.limits.unrounded*t.rows() {
+			t.grown = true
+			return
+		}
 		if popped == 0 && t.quick() && t.master == nil {
 			t.master = t.newMaster()
 		}
@@ -428,7 +435,7 @@ func (t *tree) runOn() {
 	if !t.exact() || t.best == nil || len(t.open)+len(t.closed) == 0 || t.l.budget.exhausted() {
 		return
 	}
-	t.gap, t.floor = 0, math.Inf(1)
+	t.gap, t.floor, t.roundable = 0, math.Inf(1), false
 	for _, n := range t.closed {
 		heap.Push(&t.open, n)
 	}
