@@ -55,8 +55,12 @@ func (t *tree) solveCore() bool {
 		}
 	}
 	c := t.newCore()
+	reach := t.target() - c.base
+	if reach > t.coreReach {
+		return false
+	}
 	if !c.collect() {
-		t.coreReach = min(t.coreReach, reachShare*(t.target()-c.base))
+		t.coreReach = reachShare * reach
 		return false
 	}
 	if !c.empty && !c.searchSoon() && (t.master != nil || !c.solveProgram(t.limits.programs)) {
@@ -87,7 +91,7 @@ func (c *core) searchSoon() bool {
 func (c *core) collect() bool {
 	l := c.t.l
 	reach := c.t.target() - c.base
-	if reach > c.t.scale || reach > c.t.coreReach {
+	if reach > c.t.scale {
 		return false
 	}
 	c.picks = make([]int32, len(l.workloads))

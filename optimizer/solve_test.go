@@ -328,7 +328,7 @@ func TestSmallFleetsEndAtTheOptimum(t *testing.T) {
 			}
 		}
 	}
-	if cheaper == 0 || dearer > cheaper/10 {
+	if cheaper == 0 && !testing.Short() || dearer > cheaper/10 {
 		t.Errorf("%d plans are cheaper, %d dearer", cheaper, dearer)
 	}
 	if share, before := float64(least)/float64(fleets), float64(leastEnough)/float64(fleets); share < 0.8 || share < before+0.2 {
