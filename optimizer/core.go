@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -117,6 +118,20 @@ func (c *core) collect() bool {
 	c.sumUses()
 	c.columns = total
 	return l.budget.spend(len(l.workloads) + total/10)
+}
+
+// overLeast takes the least reduced cost of the open columns of a group off all of them, and returns it.
+func overLeast(reduced []float64, closed []bool) float64 {
+	least := math.Inf(1)
+	for k := range reduced {
+		if !closed[k] {
+			least = min(least, reduced[k])
+		}
+	}
+	for k := range reduced {
+		reduced[k] -= least
+	}
+	return least
 }
 
 // addGroup returns the number of columns to choose among.

@@ -117,18 +117,12 @@ func (s *coreMixture) prove() {
 		add(s.prices[r] * (s.used[r] - l.rows[r].limit))
 	}
 	for g := range s.groups {
-		group, excess, least := &s.groups[g], s.excess[g], math.Inf(1)
-		w, closed := &l.workloads[group.workload], s.mixture.groups[g].closed
+		group, excess := &s.groups[g], s.excess[g]
+		w := &l.workloads[group.workload]
 		for k := range group.columns {
 			excess[k] = w.reduced(&l.columns[group.workload][group.columns[k].index], s.prices)
-			if !closed[k] {
-				least = min(least, excess[k])
-			}
 		}
-		for k := range excess {
-			excess[k] -= least
-		}
-		add(least)
+		add(overLeast(excess, s.mixture.groups[g].closed))
 	}
 	s.value = value.total() - 1e-14*size
 }

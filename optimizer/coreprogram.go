@@ -218,17 +218,11 @@ func (p *coreProgram) prove() {
 	}
 	for g := range p.groups {
 		w := &l.workloads[p.groups[g].workload]
-		excess, least := p.excess[p.first[g]:p.first[g+1]], math.Inf(1)
+		excess := p.excess[p.first[g]:p.first[g+1]]
 		for k := range excess {
 			excess[k] += w.reduced(p.column(g, k), prices)
-			if !p.closed[p.first[g]+k] {
-				least = min(least, excess[k])
-			}
 		}
-		for k := range excess {
-			excess[k] -= least
-		}
-		add(least)
+		add(overLeast(excess, p.closed[p.first[g]:p.first[g+1]]))
 	}
 	p.bound = bound.total() - 1e-14*size
 }
