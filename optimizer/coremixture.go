@@ -139,12 +139,8 @@ func (s *coreMixture) offerRounded() {
 	})
 	plan := cut{picks: slices.Clone(s.picks)}
 	for g, fractions := range s.mixed {
-		most := 0.0
-		for _, f := range fractions {
-			if f.share > most {
-				plan.picks[s.groups[g].workload], most = f.pick, f.share
-			}
-		}
+		i := s.groups[g].workload
+		plan.picks[i] = heaviest(fractions, plan.picks[i])
 	}
 	s.t.l.sumCut(&plan)
 	s.t.offerCut(&plan)

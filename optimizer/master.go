@@ -206,12 +206,7 @@ func (m *master) firstPlan() {
 func (m *master) plan() {
 	picks := slices.Clone(m.t.bundle.value.cut.picks)
 	for i, fractions := range m.mixed {
-		most := 0.0
-		for _, f := range fractions {
-			if f.share > most {
-				picks[i], most = f.pick, f.share
-			}
-		}
+		picks[i] = heaviest(fractions, picks[i])
 	}
 	if m.t.best == nil {
 		m.t.polish(&m.t.bundle, picks)

@@ -13,6 +13,17 @@ type fraction struct {
 	share float64
 }
 
+// heaviest is the configuration of the largest share, or another one where there is none.
+func heaviest(fractions []fraction, otherwise int32) int32 {
+	pick, most := otherwise, 0.0
+	for _, f := range fractions {
+		if f.share > most {
+			pick, most = f.pick, f.share
+		}
+	}
+	return pick
+}
+
 // undecided is a workload with several configurations in the fractional solution.
 type undecided struct {
 	workload  int
