@@ -69,28 +69,6 @@ func canonicalize(p *Problem, stop *stopper) *canonical {
 	return out
 }
 
-// replicaSizes are the distinct numbers of devices of replicas by canonical pool, increasing.
-func (c *canonical) replicaSizes() [][]int {
-	sizes := make([][]int, len(c.pools))
-	for i := range c.from.Workloads {
-		for j := range c.from.Workloads[i].Variants {
-			v := &c.from.Workloads[i].Variants[j]
-			if v.DevicesPerReplica == 0 || v.quotaOnly {
-				continue
-			}
-			for _, place := range v.Placements {
-				if g := c.rank[place.Pool]; !slices.Contains(sizes[g], v.DevicesPerReplica) {
-					sizes[g] = append(sizes[g], v.DevicesPerReplica)
-				}
-			}
-		}
-	}
-	for g := range sizes {
-		slices.Sort(sizes[g])
-	}
-	return sizes
-}
-
 // asGiven leaves all parts in the order in which they are given, and copies none.
 func asGiven(p *Problem) *canonical {
 	c := &canonical{

@@ -55,20 +55,30 @@ func packPool(g *Pool, parts []int) packing {
 
 // partSizes lists the distinct sizes below a node, increasing, by pool; none where they do not matter.
 func partSizes(p *Problem) [][]int {
-	sizes := make([][]int, len(p.Pools))
 	if !slices.ContainsFunc(p.Pools, func(g Pool) bool { return g.Limited && g.DevicesPerNode > 0 }) {
-		return sizes
+		return make([][]int, len(p.Pools))
 	}
+	return sizesByPool(p, partOf, func(g, part int) bool { return part < p.Pools[g].DevicesPerNode })
+}
+
+// replicaSizes lists the distinct numbers of devices of replicas, increasing, by pool.
+func replicaSizes(p *Problem) [][]int {
+	return sizesByPool(p, func(v *Variant) int { return v.DevicesPerReplica }, func(int, int) bool { return true })
+}
+
+// sizesByPool lists the distinct sizes of variants above 0, increasing, by pool, those that matter there.
+func sizesByPool(p *Problem, sizeOf func(*Variant) int, matters func(pool, size int) bool) [][]int {
+	sizes := make([][]int, len(p.Pools))
 	for i := range p.Workloads {
 		for j := range p.Workloads[i].Variants {
 			v := &p.Workloads[i].Variants[j]
-			part := partOf(v)
-			if part == 0 || v.quotaOnly {
+			size := sizeOf(v)
+			if size == 0 || v.quotaOnly {
 				continue
 			}
 			for _, place := range v.Placements {
-				if part < p.Pools[place.Pool].DevicesPerNode && !slices.Contains(sizes[place.Pool], part) {
-					sizes[place.Pool] = append(sizes[place.Pool], part)
+				if matters(place.Pool, size) && !slices.Contains(sizes[place.Pool], size) {
+					sizes[place.Pool] = append(sizes[place.Pool], size)
 				}
 			}
 		}

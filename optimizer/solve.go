@@ -60,6 +60,8 @@ type solver struct {
 	packed, packings []packing
 	options          Options
 	budget           *effort
+	// sizes are what replicaSizes has worked out, nil before.
+	sizes [][]int
 
 	// first is the plan of a search that is stopped before it has one, and given the order that it is in. It
 	// is made before anything else where somebody may stop the search, and no earlier plan makes that short.
@@ -403,19 +405,29 @@ func (s *solver) newTree(at stage, p *program, before outcome, budget *effort) *
 
 // roundable says whether rows of pools have others that follow by rounding.
 func (s *solver) roundable() bool {
-	sizes := s.canonical.replicaSizes()
-	for g := range s.packings {
-		if k := &s.packings[g]; s.canonical.Pools[g].Limited && len(k.roundedLimits(sizes[g])) > len(k.limits()) {
+	for g, sizes := range s.replicaSizes() {
+		if k := &s.packings[g]; s.canonical.Pools[g].Limited && len(k.roundedLimits(sizes)) > len(k.limits()) {
 			return true
 		}
 	}
 	return false
 }
 
+// replicaSizes are those of the canonical pools, worked out once.
+func (s *solver) replicaSizes() [][]int {
+	if s.sizes == nil {
+		sizes := replicaSizes(s.canonical.from)
+		for _, g := range s.canonical.pools {
+			s.sizes = append(s.sizes, sizes[g])
+		}
+	}
+	return s.sizes
+}
+
 // searchRounded searches anew, from the best plan so far, with rows that follow by rounding, and returns what the
 // best plan is in the terms of now. Prices remain those of the rows without.
 func (s *solver) searchRounded(at stage, from *tree, tentative bool) *lagrangian {
-	t := s.newTree(at, newProgram(s.canonical, s.packings, s.canonical.replicaSizes(), at, nil), s.last, from.l.budget)
+	t := s.newTree(at, newProgram(s.canonical, s.packings, s.replicaSizes(), at, nil), s.last, from.l.budget)
 	if from.best != nil {
 		t.offerPlan(from.l.plan(from.best).replicas)
 	}
