@@ -31,16 +31,11 @@ func (c *core) searchMixture(limit int) bool {
 func (c *core) newCoreMixture(programs int) *coreMixture {
 	l := c.t.l
 	s := &coreMixture{core: c, programs: programs, prices: make([]float64, len(l.rows)), excess: make([][]float64, len(c.groups)), mixed: make([][]fraction, len(c.groups))}
-	var limit, surplus []float64
-	for r, row := range l.rows {
-		limit = append(limit, (row.limit-c.used[r])*l.unit(r))
-		surplus = append(surplus, c.t.surplus(r, c.prices[r]))
-	}
 	rows := make([][]int32, len(c.groups))
 	for g := range rows {
 		rows[g] = l.workloads[c.groups[g].workload].rows
 	}
-	s.mixture = newMixture(rows, limit, surplus)
+	s.mixture = c.t.newMixture(rows, c.used, c.prices)
 	var scaled []float64
 	for g := range c.groups {
 		group := &c.groups[g]
@@ -91,8 +86,7 @@ func (s *coreMixture) relax() (closed, ok bool) {
 		if s.programs--; s.programs < 0 || !budget.spend(1) || !m.solve() {
 			return false, false
 		}
-		budget.left -= m.work / multiplications
-		m.work %= multiplications
+		m.charge(budget)
 		if s.prove(); s.value >= s.t.target() {
 			return true, true
 		}

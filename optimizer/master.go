@@ -29,16 +29,11 @@ type master struct {
 func (t *tree) newMaster() *master {
 	l := t.l
 	m := &master{t: t, picks: make([][]int32, len(l.workloads)), position: make([][]int32, len(l.workloads)), mixed: make([][]fraction, len(l.workloads))}
-	var limit, surplus []float64
-	for r, row := range l.rows {
-		limit = append(limit, row.limit*l.unit(r))
-		surplus = append(surplus, t.surplus(r, t.bundle.prices[r]))
-	}
 	rows := make([][]int32, len(l.workloads))
 	for i := range rows {
 		rows[i] = l.workloads[i].rows
 	}
-	m.mixture = newMixture(rows, limit, surplus)
+	m.mixture = t.newMixture(rows, make([]float64, len(l.rows)), t.bundle.prices)
 	m.add(t.bundle.value.cut.picks)
 	for k := range t.bundle.cuts {
 		m.add(t.bundle.cuts[k].picks)
@@ -51,9 +46,15 @@ func (t *tree) newMaster() *master {
 	return m
 }
 
-// surplus is what exceeding a row costs at first, in its unit.
-func (t *tree) surplus(r int, price float64) float64 {
-	return surplusFactor * max(price, 0.1*t.bundle.scale[r]) / t.l.unit(r)
+// newMixture has groups that may use the given rows, of which so much is used already.
+func (t *tree) newMixture(rows [][]int32, used, prices []float64) *mixture {
+	var limit, surplus []float64
+	for r, row := range t.l.rows {
+		unit := t.l.unit(r)
+		limit = append(limit, (row.limit-used[r])*unit)
+		surplus = append(surplus, surplusFactor*max(prices[r], 0.1*t.bundle.scale[r])/unit)
+	}
+	return newMixture(rows, limit, surplus)
 }
 
 // unit scales a row to coefficients around 1.
@@ -108,8 +109,7 @@ func (m *master) narrow(i int) {
 func (m *master) solve() (prices []float64, ok bool) {
 	l := m.t.l
 	ok = m.mixture.solve()
-	l.budget.left -= m.mixture.work / multiplications
-	m.mixture.work %= multiplications
+	m.mixture.charge(l.budget)
 	if !ok {
 		return nil, false
 	}

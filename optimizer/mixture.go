@@ -540,6 +540,12 @@ func (m *mixture) finish() bool {
 	return true
 }
 
+// charge takes the work so far off the effort.
+func (m *mixture) charge(budget *effort) {
+	budget.left -= m.work / multiplications
+	m.work %= multiplications
+}
+
 // surplusFactor is by how much exceeding a row costs more than its price at first, and each time
 // that it turns out to pay.
 const surplusFactor = 4
