@@ -130,8 +130,8 @@ func (w *world) must(holds bool, otherwise string) {
 func (w *world) check() {
 	w.checkPools()
 	on := make(map[*server]int)
-	for i := range w.requests.all {
-		on[w.requests.all[i].server]++
+	for i := range w.requests.held() {
+		on[w.requests.at(i).server]++
 	}
 	for _, one := range w.workloads {
 		for _, v := range one.variants {

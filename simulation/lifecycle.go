@@ -182,11 +182,11 @@ func (c *Cluster) lose(s *server) {
 // on lists the requests on a server, in the order in which they arrived.
 func (t *table) on(s *server) []int32 {
 	var all []int32
-	for i := range t.all {
-		if t.all[i].number > 0 && t.all[i].server == s {
-			all = append(all, int32(i))
+	for i := range t.held() {
+		if t.at(i).server == s {
+			all = append(all, i)
 		}
 	}
-	slices.SortFunc(all, func(a, b int32) int { return cmp.Compare(t.all[a].number, t.all[b].number) })
+	slices.SortFunc(all, func(a, b int32) int { return cmp.Compare(t.at(a).number, t.at(b).number) })
 	return all
 }

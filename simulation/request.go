@@ -1,5 +1,7 @@
 package simulation
 
+import "iter"
+
 // none stands for no request where the index of one is expected.
 const none int32 = -1
 
@@ -27,36 +29,56 @@ type request struct {
 	next int32
 }
 
-// table keeps the requests inside under small indices, which are used again.
+// table keeps the requests inside under small indices, which are used again. It grows by
+// blocks, so that no request moves.
 type table struct {
-	all    []request
+	blocks [][]request
+	// places is the number of indices in use or free.
+	places int
 	free   []int32
 	number int
 }
 
-func (t *table) at(i int32) *request { return &t.all[i] }
+// blockSize is the number of requests of a block: 100 KB.
+const blockSize = 1024
+
+func (t *table) at(i int32) *request { return &t.blocks[i/blockSize][i%blockSize] }
 
 // add makes room for another request.
 func (t *table) add() int32 {
-	i := int32(len(t.all)) //nolint:gosec // that many requests do not fit memory
+	i := int32(t.places) //nolint:gosec // that many requests do not fit memory
 	if n := len(t.free); n > 0 {
 		i = t.free[n-1]
 		t.free = t.free[:n-1]
 	} else {
-		t.all = append(t.all, request{})
+		if t.places == len(t.blocks)*blockSize {
+			t.blocks = append(t.blocks, make([]request, blockSize))
+		}
+		t.places++
 	}
 	t.number++
-	t.all[i] = request{number: t.number, next: none}
+	*t.at(i) = request{number: t.number, next: none}
 	return i
 }
 
 func (t *table) remove(i int32) {
-	t.all[i] = request{}
+	*t.at(i) = request{}
 	t.free = append(t.free, i)
 }
 
+// held are the indices of the requests inside.
+func (t *table) held() iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for i := range int32(t.places) { //nolint:gosec // as in add
+			if t.at(i).number > 0 && !yield(i) {
+				return
+			}
+		}
+	}
+}
+
 // inside is the number of requests.
-func (t *table) inside() int { return len(t.all) - len(t.free) }
+func (t *table) inside() int { return t.places - len(t.free) }
 
 // queue is requests in the order in which they came, linked by next.
 type queue struct {

@@ -192,10 +192,8 @@ func (c *Cluster) arrive(r *trace.Request) {
 func (c *Cluster) finish(ctx context.Context) error {
 	c.autoscaler = nil
 	c.advance(ctx, c.horizon+c.timeout)
-	for i := range c.requests.all {
-		if c.requests.all[i].number > 0 {
-			c.fail(int32(i), Unfinished)
-		}
+	for i := range c.requests.held() {
+		c.fail(i, Unfinished)
 	}
 	c.report(true)
 	return c.failure
