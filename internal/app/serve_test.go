@@ -27,13 +27,18 @@ func (l *record) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
+// String is the text so far.
+func (l *record) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // with are the records so far that have a message.
 func (l *record) with(t *testing.T, message string) []map[string]any {
 	t.Helper()
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	var all []map[string]any
-	for line := range strings.Lines(l.text.String()) {
+	for line := range strings.Lines(l.String()) {
 		var fields map[string]any
 		require.NoError(t, json.Unmarshal([]byte(line), &fields), line)
 		if fields["msg"] == message {
@@ -93,7 +98,7 @@ func TestLogsAreStructured(t *testing.T) {
 	called := out.eventually(t, "called")[0]
 	assert.Equal(t, "/poolwright.v1.FleetService/GetFleet", called["method"])
 	assert.Equal(t, "OK", called["code"])
-	assert.NotContains(t, out.text.String(), "hidden")
+	assert.NotContains(t, out.String(), "hidden")
 }
 
 func TestFormatOfLogs(t *testing.T) {
