@@ -202,7 +202,8 @@ func (m *master) firstPlan() {
 	b.prices, b.value = prices, value
 }
 
-// plan looks for a plan near the solution, among the configurations of the program.
+// plan looks for a plan near the solution, among the configurations of the program. Of a large program, which knows
+// little more than one for each workload, all that were met are tried where these don't do.
 func (m *master) plan() {
 	picks := slices.Clone(m.t.bundle.value.cut.picks)
 	for i, fractions := range m.mixed {
@@ -216,7 +217,9 @@ func (m *master) plan() {
 	p.among = m
 	a := p.start(picks)
 	if !p.repair(a) {
-		return
+		if p.among = nil; m.t.small() || !p.repair(a) {
+			return
+		}
 	}
 	if p.improveOne(a); a.cost < m.t.best.cost {
 		p.improve(a)

@@ -179,7 +179,7 @@ func (m *mixture) solve() bool {
 	}
 	m.candidates = m.candidates[:0]
 	stalled := 0
-	for range 200 + 20*len(m.limit) {
+	for range 200 + 20*len(m.limit) + len(m.groups) {
 		m.price()
 		entering, ok := m.cheapest(stalled > mixturePatience)
 		if !ok {

@@ -60,7 +60,7 @@ type limits struct {
 }
 
 func defaultLimits() *limits {
-	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 4000, rootRows: 250, exactRows: 250, known: 25, fewColumns: 300, fewPrograms: 300, unrounded: 8, unprobed: 4}
+	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 40_000, rootRows: 250, exactRows: 250, known: 25, fewColumns: 300, fewPrograms: 300, unrounded: 8, unprobed: 4}
 }
 
 // defaultEffort is some ten seconds.

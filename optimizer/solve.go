@@ -364,7 +364,7 @@ func (s *solver) run(at stage, tentative bool) {
 	s.last.program, s.last.settled, s.last.root = program, maps.Clone(at.settled), at.bounding
 	budget := s.budget.share(at.kind != moneyStage || tentative || at.hasty || at.bounding)
 	if at.worth != nil || at.hasty && !s.large() {
-		budget.limit(hastyEffort)
+		budget.limit(max(hastyEffort, hastyShare*len(s.canonical.workloads)))
 	}
 	t := s.newTree(at, program, before, budget)
 	if s.plan != nil {

@@ -292,7 +292,7 @@ func TestFinishedSearchesProve(t *testing.T) {
 	}
 }
 
-// The search for the cheapest plan of a small fleet goes on from one that is good enough, for as much effort again:
+// The search for the cheapest plan of a small fleet goes on from one that is good enough, for some times the effort:
 // most plans are the cheapest then, and few are dearer: plans that leave demand unmet are filled up after the search.
 func TestSmallFleetsEndAtTheOptimum(t *testing.T) {
 	o := Options{RelativeGap: 1e-3}

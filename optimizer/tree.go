@@ -422,11 +422,11 @@ func (t *tree) runUntil(limit int) {
 	}
 }
 
-// onwardEffort is by how much more effort than a plan that is good enough took the best one is looked for,
-// if that took no more than onwardMost.
+// The best plan is looked for until onwardEffort times the effort is spent that one took that is good enough, and
+// onwardMost at most: some 0.2 s.
 const (
-	onwardEffort = 2
-	onwardMost   = 50_000
+	onwardEffort = 8
+	onwardMost   = 100_000
 )
 
 // runOn looks for the best plan of a small program in what is given up where one that is good enough
@@ -440,7 +440,7 @@ func (t *tree) runOn() {
 		heap.Push(&t.open, n)
 	}
 	t.closed = nil
-	t.runUntil(onwardEffort * t.l.budget.spent())
+	t.runUntil(min(onwardEffort*t.l.budget.spent(), onwardMost))
 }
 
 // close gives a node up that has nothing better than the target in it.

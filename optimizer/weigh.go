@@ -89,11 +89,12 @@ func (s *solver) priceUnmet(at stage, priorities []int, roots map[int]outcome) s
 }
 
 // sparedGap is the share of the gap of a priority that is left to those after it, of the one asked for
-// but at least leastSpared. leastWorth is the least price of unmet demand, and hastyEffort limits the search
-// for a plan at these prices, and for one of a level in haste.
+// but at least leastSpared. leastWorth is the least price of unmet demand, and hastyEffort, or hastyShare for each
+// workload, limits the search for a plan at these prices, and for one of a level in haste.
 const (
 	sparedGap   = 0.5
 	leastSpared = 1e-4
 	leastWorth  = 1e-6
 	hastyEffort = 200_000
+	hastyShare  = 50
 )
