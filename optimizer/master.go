@@ -54,7 +54,9 @@ func (t *tree) newMixture(rows [][]int32, used, prices []float64) *mixture {
 		limit = append(limit, (row.limit-used[r])*unit)
 		surplus = append(surplus, surplusFactor*max(prices[r], 0.1*t.bundle.scale[r])/unit)
 	}
-	return newMixture(rows, limit, surplus)
+	m := newMixture(rows, limit, surplus)
+	m.stop = t.l.budget.stop
+	return m
 }
 
 // unit scales a row to coefficients around 1.

@@ -36,6 +36,7 @@ type mixture struct {
 	candidates []mixed
 	// work counts multiplications, until the caller takes account of them.
 	work int
+	stop *stopper
 
 	direction, rates, scratch, functional []float64
 }
@@ -168,8 +169,8 @@ func (m *mixture) line(i int) []float64 {
 	return m.inverse[i*len(m.limit):][:len(m.limit)]
 }
 
-// solve finds the optimum, from the current basis. It returns false where numerics failed, or a
-// group has no open column.
+// solve finds the optimum, from the current basis. It returns false where numerics failed, a
+// group has no open column, or the caller has stopped the search.
 func (m *mixture) solve() bool {
 	if m.stale > len(m.limit)+mixtureUpdates {
 		m.enter(m.basis())
@@ -179,7 +180,10 @@ func (m *mixture) solve() bool {
 	}
 	m.candidates = m.candidates[:0]
 	stalled := 0
-	for range 200 + 20*len(m.limit) + len(m.groups) {
+	for made := range 200 + 20*len(m.limit) + len(m.groups) {
+		if made%mixtureAsks == mixtureAsks-1 && m.stop.asked() {
+			return false
+		}
 		m.price()
 		entering, ok := m.cheapest(stalled > mixturePatience)
 		if !ok {
@@ -197,12 +201,14 @@ func (m *mixture) solve() bool {
 	return false
 }
 
-// Limits of the simplex method: exchanges with the same inverse, steps without gain before it goes
-// by Bland's rule, the value that counts as none, the least pivot, the least reduced cost in
-// relation to what it is the difference of, and to the terms of the prices, and the share of a closed column that
-// shows a failure; and of the dual method: the value out of bounds that counts as none, and the least pivot.
+// Limits of the simplex method: exchanges with the same inverse, exchanges after which the caller is asked whether
+// to stop, steps without gain before it goes by Bland's rule, the value that counts as none, the least pivot, the
+// least reduced cost in relation to what it is the difference of, and to the terms of the prices, and the share of a
+// closed column that shows a failure; and of the dual method: the value out of bounds that counts as none, and the
+// least pivot.
 const (
 	mixtureUpdates  = 50
+	mixtureAsks     = 100
 	mixturePatience = 30
 	mixtureSlack    = 1e-10
 	mixturePivot    = 1e-9

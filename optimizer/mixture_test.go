@@ -217,3 +217,27 @@ func (m *mixture) checkPrices(t *testing.T) {
 		t.Errorf("prices are worth %v, value %v", dual, m.value)
 	}
 }
+
+// A search that the caller stops ends soon, also where a linear program over many workloads takes long.
+func TestMixtureStops(t *testing.T) {
+	const groups = 2000
+	rows := make([][]int32, groups)
+	for g := range rows {
+		rows[g] = []int32{0}
+	}
+	m := newMixture(rows, []float64{groups}, []float64{5})
+	for g := range rows {
+		m.add(g, 2, []float64{0}, false)
+		m.add(g, 1+float64(g)/groups, []float64{1}, false)
+	}
+	m.restart()
+	asked := 0
+	m.stop = &stopper{ask: func() bool { asked++; return asked == 3 }}
+	if m.solve() || asked != 3 {
+		t.Errorf("solved, or asked %d times", asked)
+	}
+	m.stop = nil
+	if !m.solve() {
+		t.Error("not solved")
+	}
+}
