@@ -39,7 +39,7 @@ type table struct {
 	number int
 }
 
-// blockSize is the number of requests of a block: 100 KB.
+// blockSize is the number of requests of a block: 128 KiB.
 const blockSize = 1024
 
 func (t *table) at(i int32) *request { return &t.blocks[i/blockSize][i%blockSize] }
