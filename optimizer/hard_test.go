@@ -17,7 +17,7 @@ func TestRoundedRowsProveAHardFleet(t *testing.T) {
 }
 
 // A fleet of thousands of workloads short of devices, served by priority: what remains of the gap of each level is
-// a few workloads of hundreds of replicas, which only a linear program over all workloads weighs against the many small ones.
+// a few large workloads, which only a linear program over all weighs against the many small ones.
 func TestLargeFleetsAreProvenByPriority(t *testing.T) {
 	p := instance.Generate(instance.Params{Kind: instance.Short, Workloads: 5000, Pools: 5, Lexicographic: true})
 	s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: 800_000})

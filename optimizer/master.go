@@ -218,10 +218,13 @@ func (m *master) plan() {
 	p := newPrimal(&m.t.bundle)
 	p.among = m
 	a := p.start(picks)
-	if !p.repair(a) {
-		if p.among = nil; m.t.small() || !p.repair(a) {
-			return
-		}
+	fits := p.repair(a)
+	if !fits && !m.t.small() {
+		p.among = nil
+		fits = p.repair(a)
+	}
+	if !fits {
+		return
 	}
 	if p.improveOne(a); a.cost < m.t.best.cost {
 		p.improve(a)

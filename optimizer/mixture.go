@@ -36,6 +36,7 @@ type mixture struct {
 	candidates []mixed
 	// work counts multiplications, until the caller takes account of them.
 	work int
+	// stop ends a solve; nil: nothing does.
 	stop *stopper
 
 	direction, rates, scratch, functional []float64
