@@ -99,16 +99,11 @@ func (s *coreMixture) relax() (closed, ok bool) {
 // considered.
 func (s *coreMixture) prove() {
 	l := s.t.l
-	var value runningSum
-	size := 0.0
-	add := func(term float64) {
-		value.add(term)
-		size += math.Abs(term)
-	}
-	add(s.cost)
+	var value boundSum
+	value.add(s.cost)
 	for r, price := range s.mixture.prices {
 		s.prices[r] = price * l.unit(r)
-		add(s.prices[r] * (s.used[r] - l.rows[r].limit))
+		value.add(s.prices[r] * (s.used[r] - l.rows[r].limit))
 	}
 	for g := range s.groups {
 		group, excess := &s.groups[g], s.excess[g]
@@ -116,9 +111,9 @@ func (s *coreMixture) prove() {
 		for k := range group.columns {
 			excess[k] = w.reduced(&l.columns[group.workload][group.columns[k].index], s.prices)
 		}
-		add(overLeast(excess, s.mixture.groups[g].closed))
+		value.add(overLeast(excess, s.mixture.groups[g].closed))
 	}
-	s.value = value.total() - 1e-14*size
+	s.value = value.bound()
 }
 
 // offerRounded offers the plan of the largest share of every group, and keeps the shares.

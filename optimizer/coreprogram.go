@@ -196,22 +196,17 @@ func (p *coreProgram) descend() bool {
 func (p *coreProgram) prove() {
 	l := p.t.l
 	prices := make([]float64, len(l.rows))
-	var bound runningSum
-	size := 0.0
-	add := func(term float64) {
-		bound.add(term)
-		size += math.Abs(term)
-	}
-	add(p.cost)
+	var bound boundSum
+	bound.add(p.cost)
 	for r, row := range l.rows {
 		prices[r] = max(0, -p.dual[len(p.groups)+r]*l.unit(r))
-		add(prices[r] * (p.used[r] - row.limit))
+		bound.add(prices[r] * (p.used[r] - row.limit))
 	}
 	p.excess = resize(p.excess, len(p.closed))
 	clear(p.excess)
 	for c := range p.cuts {
 		price := max(0, p.dual[len(p.groups)+len(l.rows)+c])
-		add(price * p.cuts[c].least)
+		bound.add(price * p.cuts[c].least)
 		for k, a := range p.cuts[c].coefficients {
 			p.excess[k] -= price * a
 		}
@@ -222,9 +217,9 @@ func (p *coreProgram) prove() {
 		for k := range excess {
 			excess[k] += w.reduced(p.column(g, k), prices)
 		}
-		add(overLeast(excess, p.closed[p.first[g]:p.first[g+1]]))
+		bound.add(overLeast(excess, p.closed[p.first[g]:p.first[g+1]]))
 	}
-	p.bound = bound.total() - 1e-14*size
+	p.bound = bound.bound()
 }
 
 // offerRounded offers the plan of the largest value per group.

@@ -324,7 +324,7 @@ func (l *lagrangian) repriced(from *lagrangianValue, prices []float64, changed [
 // sumValue sums up the values of the workloads.
 func (l *lagrangian) sumValue(v *lagrangianValue, prices []float64) {
 	v.ok = true
-	var total runningSum
+	var total boundSum
 	for i, bound := range v.values {
 		if v.cut.picks[i] < 0 {
 			v.ok = false
@@ -334,14 +334,11 @@ func (l *lagrangian) sumValue(v *lagrangianValue, prices []float64) {
 			}
 		}
 		total.add(bound)
-		v.scale += math.Abs(bound)
 	}
 	for r, row := range l.rows {
 		total.add(-prices[r] * row.limit)
-		v.scale += prices[r] * row.limit
 	}
-	// Compensated summation leaves little more than the rounding of the terms.
-	v.bound = total.total() - 1e-14*v.scale
+	v.bound, v.scale = total.bound(), total.size
 	if v.ok {
 		l.sumCut(&v.cut)
 	}

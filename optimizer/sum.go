@@ -87,3 +87,17 @@ func (s *runningSum) add(x float64) {
 }
 
 func (s *runningSum) total() float64 { return s.value + s.rest }
+
+// boundSum is a running sum that bounds the exact one from below, and the size of its terms.
+type boundSum struct {
+	sum  runningSum
+	size float64
+}
+
+func (s *boundSum) add(x float64) {
+	s.sum.add(x)
+	s.size += math.Abs(x)
+}
+
+// bound takes off the rounding of the terms: compensated summation leaves little more.
+func (s *boundSum) bound() float64 { return s.sum.total() - 1e-14*s.size }
