@@ -217,17 +217,23 @@ func (k *packing) limits() []limit {
 }
 
 // roundedLimits are the limits with others that follow from them where nodes do not matter, for replicas of the given
-// sizes, increasing: replicas of s devices or more hold whole multiples of s, of which there are ⌊N/s⌋ (V. Chvátal, Edmonds
-// polytopes and a hierarchy of combinatorial problems, Discrete Mathematics 4, 1973).
+// sizes, increasing.
 func (k *packing) roundedLimits(sizes []int) []limit {
 	rows := k.limits()
 	if k.node > 0 {
 		return rows
 	}
-	least := reachable(k.rest, sizes)
+	return rounded(rows, k.rest, sizes)
+}
+
+// rounded appends the limits that follow from a number of devices by rounding: replicas of s devices or more hold whole
+// multiples of s, of which there are ⌊N/s⌋ (V. Chvátal, Edmonds polytopes and a hierarchy of combinatorial problems,
+// Discrete Mathematics 4, 1973).
+func rounded(rows []limit, devices int, sizes []int) []limit {
+	least := reachable(devices, sizes)
 	for _, s := range sizes {
-		if devices := k.rest / s * s; devices < least {
-			rows, least = append(rows, limit{size: s, devices: devices}), devices
+		if whole := devices / s * s; whole < least {
+			rows, least = append(rows, limit{size: s, devices: whole}), whole
 		}
 	}
 	return rows

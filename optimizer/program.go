@@ -217,10 +217,12 @@ type programBuilder struct {
 	poolRows  [][]limit
 	poolFirst []int32
 	quotasOf  map[string][]int
-	quotaRows []int32
-	budgetRow int32
-	unmetRows map[int]int32
-	shortfall int32
+	// quotaRows and quotaFirst are by quota what poolRows and poolFirst are by pool.
+	quotaRows  [][]limit
+	quotaFirst []int32
+	budgetRow  int32
+	unmetRows  map[int]int32
+	shortfall  int32
 
 	// weights are prices of unmet demand by priority in a weighed stage.
 	weights map[int]float64
@@ -259,7 +261,14 @@ func (b *programBuilder) addRows(sizes [][]int) {
 	}
 	for q, quota := range b.problem.Quotas {
 		b.quotasOf[quota.Namespace] = append(b.quotasOf[quota.Namespace], q)
-		b.quotaRows = append(b.quotaRows, b.add(couplingRow{kind: quotaRow, index: q, limit: float64(quota.Capacity)}))
+		rows := []limit{{size: 1, devices: quota.Capacity}}
+		if sizes != nil {
+			rows = rounded(rows, quota.Capacity, sizes[quota.Pool])
+		}
+		b.quotaFirst, b.quotaRows = append(b.quotaFirst, int32(len(b.program.rows))), append(b.quotaRows, rows)
+		for _, l := range rows {
+			b.add(couplingRow{kind: quotaRow, index: q, size: l.size, limit: float64(l.devices)})
+		}
 	}
 	b.budgetRow = none
 	if budget := b.problem.BudgetPerHour; budget > 0 {
@@ -400,8 +409,13 @@ func (b *programBuilder) addUses(from *Variant, placement *Placement, quotas []i
 		}
 	}
 	for _, q := range quotas {
-		if b.problem.Quotas[q].Pool == placement.Pool && from.DevicesPerReplica > 0 {
-			b.using = append(b.using, b.use(b.quotaRows[q], from.DevicesPerReplica))
+		if b.problem.Quotas[q].Pool != placement.Pool || from.DevicesPerReplica == 0 {
+			continue
+		}
+		for r, l := range b.quotaRows[q] {
+			if from.DevicesPerReplica >= l.size {
+				b.using = append(b.using, b.use(b.quotaFirst[q]+int32(r), from.DevicesPerReplica/l.size*l.size))
+			}
 		}
 	}
 	if b.budgetRow != none && placement.PricePerHour > 0 {

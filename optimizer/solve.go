@@ -403,14 +403,15 @@ func (s *solver) newTree(at stage, p *program, before outcome, budget *effort) *
 	return t
 }
 
-// roundable says whether rows of pools have others that follow by rounding.
+// roundable says whether rows of pools and quotas have others that follow by rounding.
 func (s *solver) roundable() bool {
-	for g, sizes := range s.replicaSizes() {
-		if k := &s.packings[g]; s.canonical.Pools[g].Limited && len(k.roundedLimits(sizes)) > len(k.limits()) {
+	sizes := s.replicaSizes()
+	for g := range sizes {
+		if k := &s.packings[g]; s.canonical.Pools[g].Limited && len(k.roundedLimits(sizes[g])) > len(k.limits()) {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(s.canonical.Quotas, func(q Quota) bool { return len(rounded(nil, q.Capacity, sizes[q.Pool])) > 0 })
 }
 
 // replicaSizes are those of the canonical pools, worked out once.
