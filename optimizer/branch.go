@@ -10,13 +10,21 @@ import (
 type split struct {
 	workload, item int // item counts over all workloads
 	at             int32
-	score          float64
+	// moved is the cost of what is moved below and above, and score tells which splits are looked at first.
+	moved [2]float64
+	score float64
 }
 
 // probes is the number of splits whose children are looked at before one is chosen: by a master, and otherwise.
 const (
 	masterProbes = 8
 	probes       = 3
+)
+
+// The sides of a split.
+const (
+	below = iota
+	above
 )
 
 // branch returns the two children of the split that seems to raise the bound most,
@@ -32,9 +40,13 @@ func (t *tree) branch(n *treeNode) [2]*treeNode {
 	if len(splits) == 0 {
 		splits = t.otherSplits()
 	}
+	probing := t.master != nil && t.probing()
+	if probing {
+		t.master.rate(splits)
+	}
 	slices.SortStableFunc(splits, func(a, b split) int { return cmp.Compare(b.score, a.score) })
 	if t.master != nil {
-		if len(splits) > 0 && splits[0].score > 0 && !t.probing() {
+		if len(splits) > 0 && splits[0].score > 0 && !probing {
 			return t.children(n, splits[0])
 		}
 		return t.master.branch(n, splits[:min(len(splits), masterProbes)])
@@ -72,9 +84,10 @@ func (t *tree) fractionalSplits() []split {
 	return splits
 }
 
-// splitsAt are the splits of workload i at its mean replicas. The score is the price of a replica, its devices priced,
-// times √(f·(1−f)), f being the fractional part of the mean: most fractional branching, weighted by cost. Where only
-// one variant may be used, which one comes before how many replicas; f is the share of configurations with it then.
+// splitsAt are the splits of workload i at its mean replicas. They move f below and 1−f above, f being the fractional
+// part of the mean, at the price of a replica, its devices priced; the score is the geometric mean: most fractional
+// branching, weighted by cost. Where only one variant may be used, which one comes before how many replicas; f is the
+// share of configurations with it then.
 func (t *tree) splitsAt(i int, fractions []fraction) []split {
 	w, units := &t.l.workloads[i], t.bundle.units()
 	var splits []split
@@ -97,9 +110,10 @@ func (t *tree) splitsAt(i int, fractions []fraction) []split {
 			at, part, replicas = 0, used, mean/used
 		}
 		part = min(max(0, part), 1) // but for rounding
+		price := replicas * w.priced(&w.places[item], units)
 		splits = append(splits, split{
-			workload: i, item: w.firstItem + item, at: at,
-			score: math.Sqrt(part*(1-part)) * replicas * w.priced(&w.places[item], units),
+			workload: i, item: w.firstItem + item, at: at, moved: [2]float64{part * price, (1 - part) * price},
+			score: math.Sqrt(part*(1-part)) * price,
 		})
 	}
 	return splits
@@ -128,15 +142,15 @@ func (t *tree) otherSplits() []split {
 
 // children are the nodes for both sides of a split.
 func (t *tree) children(n *treeNode, s split) [2]*treeNode {
-	return [2]*treeNode{t.child(n, s, false), t.child(n, s, true)}
+	return [2]*treeNode{t.child(n, s, below), t.child(n, s, above)}
 }
 
 // child is the node for one side of a split, nil if nothing is in it. Its cuts are
 // those of the parent with another configuration of the workload where theirs is
 // out of bounds.
-func (t *tree) child(n *treeNode, s split, up bool) *treeNode {
+func (t *tree) child(n *treeNode, s split, side int) *treeNode {
 	change := boundChange{workload: s.workload, item: s.item, lo: t.l.lo[s.item], hi: t.l.hi[s.item]}
-	if up {
+	if side == above {
 		change.lo = s.at + 1
 	} else {
 		change.hi = s.at
@@ -155,6 +169,7 @@ func (t *tree) child(n *treeNode, s split, up bool) *treeNode {
 		return c
 	}
 	if t.master != nil {
+		c.side, c.moved, c.value = side, s.moved[side], t.master.value
 		c.basis = t.master.basis
 		t.master.addColumn(s.workload, pick)
 		return c

@@ -21,6 +21,8 @@ type master struct {
 	mixed [][]fraction
 	value float64
 	basis *mixtureBasis
+	// history has what splits have gained.
+	history pseudocosts
 	// scaled is scratch.
 	scaled []float64
 }
@@ -28,7 +30,7 @@ type master struct {
 // newMaster starts from the configurations of the bundle's cuts and of the best plan.
 func (t *tree) newMaster() *master {
 	l := t.l
-	m := &master{t: t, picks: make([][]int32, len(l.workloads)), position: make([][]int32, len(l.workloads)), mixed: make([][]fraction, len(l.workloads))}
+	m := &master{t: t, picks: make([][]int32, len(l.workloads)), position: make([][]int32, len(l.workloads)), mixed: make([][]fraction, len(l.workloads)), history: newPseudocosts(l.program.items)}
 	rows := make([][]int32, len(l.workloads))
 	for i := range rows {
 		rows[i] = l.workloads[i].rows
@@ -155,10 +157,18 @@ func (m *master) raise() (outcome ascent, ok bool) {
 		exceeded := missing > 0 && m.mixture.raiseSurplus()
 		added := m.add(v.cut.picks)
 		if missing <= 0 || !exceeded && (added == 0 || m.value-b.value.bound < littleLeft*missing) {
+			m.see(t.entered, m.value)
 			return converged, true
 		}
 	}
 	return interrupted, true
+}
+
+// see takes note of what the split that made a node has gained.
+func (m *master) see(n *treeNode, value float64) {
+	if n != nil && len(n.changes) > 0 {
+		m.history.see(n.changes[len(n.changes)-1].item, n.side, n.moved, value-n.value)
+	}
 }
 
 // littleLeft is the share of what is missing to the target that is not worth another pass: the node
@@ -243,16 +253,25 @@ func (m *master) splits() []split {
 	return splits
 }
 
+// rate scores splits by what they may gain.
+func (m *master) rate(splits []split) {
+	for k := range splits {
+		s := &splits[k]
+		s.score = math.Sqrt(m.history.expected(s.item, below, s.moved[below]) * m.history.expected(s.item, above, s.moved[above]))
+	}
+}
+
 // branch returns the children of the split that raises the value of both their programs most, by the
-// product (strong branching, Achterberg, Koch and Martin, Branching rules revisited, 2005).
+// product: what was seen of splits of the same item tells where that is often enough, and else their programs are
+// solved (reliability branching, Achterberg, Koch and Martin, Branching rules revisited, 2005).
 // The first split with a child that need not be looked at is as good as any.
 func (m *master) branch(n *treeNode, splits []split) (best [2]*treeNode) {
 	bestScore := -1.0
 	for _, s := range splits {
 		children := m.t.children(n, s)
-		score, more := m.score(children)
+		score, more := m.score(s, children)
 		for score > bestScore && more {
-			score, more = m.score(children)
+			score, more = m.score(s, children)
 		}
 		if score > bestScore {
 			best, bestScore = children, score
@@ -268,15 +287,20 @@ func (m *master) closed(n *treeNode) bool { return n == nil || n.bound >= m.t.ta
 
 // score is the product of what the values of the children's programs gain. That may shrink where
 // more is true: configurations were added.
-func (m *master) score(children [2]*treeNode) (score float64, more bool) {
+func (m *master) score(s split, children [2]*treeNode) (score float64, more bool) {
 	most := m.t.target() - m.value
 	if math.IsInf(most, 1) {
 		most = m.t.scale
 	}
 	score = 1
-	for _, c := range children {
+	reliable := m.history.reliable(s.item, m.t.limits.reliable)
+	for side, c := range children {
 		gain := most
-		if !m.closed(c) {
+		switch {
+		case m.closed(c):
+		case reliable:
+			gain = min(gain, m.history.expected(s.item, side, s.moved[side]))
+		default:
 			value, added := m.probe(c)
 			gain = min(gain, value-m.value)
 			more = more || added > 0
@@ -302,6 +326,7 @@ func (m *master) probe(c *treeNode) (value float64, added int) {
 		return math.Inf(-1), 0
 	}
 	value, c.basis = m.mixture.value, m.mixture.basis()
+	m.see(c, value)
 	if value < m.t.target() {
 		return value, 0
 	}

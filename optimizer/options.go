@@ -6,8 +6,8 @@ import "github.com/poolwright/poolwright/optimizer/lp"
 type Options struct {
 	// RelativeGap ≥ 0 is the gap at which a plan counts as optimal: the search
 	// ends when (objective − bound) ≤ RelativeGap·objective, of some 240 workloads
-	// or fewer after as much effort again, 50,000 at most. Below 3e-9 the
-	// arithmetic decides, so 0 means 3e-9.
+	// or fewer with the best plan or after eight times as much effort, 100,000 at
+	// most. Below 3e-9 the arithmetic decides, so 0 means 3e-9.
 	RelativeGap float64
 	// Effort limits the work of the whole solve, in pricing problems of one
 	// workload (about a microsecond each); 0 means 10 million. Equal efforts give
@@ -57,10 +57,13 @@ type limits struct {
 	unrounded int
 	// unprobed is the number of nodes for each row up to which splits are chosen without strong branching.
 	unprobed int
+	// reliable is the number of gains seen on each side of the splits of an item from which on they tell what the
+	// next ones may gain.
+	reliable int
 }
 
 func defaultLimits() *limits {
-	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 40_000, rootRows: 250, exactRows: 250, known: 25, fewColumns: 300, fewPrograms: 300, unrounded: 8, unprobed: 4}
+	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 40_000, rootRows: 250, exactRows: 250, known: 25, fewColumns: 300, fewPrograms: 300, unrounded: 8, unprobed: 4, reliable: 8}
 }
 
 // defaultEffort is some ten seconds.

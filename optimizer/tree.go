@@ -63,6 +63,10 @@ type treeNode struct {
 	// basis is that which a probe of the node left, or else that of the parent; nil if there was no master.
 	basis  *mixtureBasis
 	serial int
+	// side of a split and what it moved have made the node where there was a master, and value is that of the
+	// parent's program.
+	side         int
+	moved, value float64
 }
 
 // boundChange narrows the bounds of an item of a workload.
