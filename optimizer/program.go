@@ -214,15 +214,12 @@ type programBuilder struct {
 	stage     stage
 	packings  []packing
 	program   *program
-	poolRows  [][]limit
-	poolFirst []int32
+	pools     []deviceRows // by pool
+	quotas    []deviceRows // by quota
 	quotasOf  map[string][]int
-	// quotaRows and quotaFirst are by quota what poolRows and poolFirst are by pool.
-	quotaRows  [][]limit
-	quotaFirst []int32
-	budgetRow  int32
-	unmetRows  map[int]int32
-	shortfall  int32
+	budgetRow int32
+	unmetRows map[int]int32
+	shortfall int32
 
 	// weights are prices of unmet demand by priority in a weighed stage.
 	weights map[int]float64
@@ -239,6 +236,12 @@ type programBuilder struct {
 	used  []int32
 }
 
+// deviceRows are the rows of a pool or quota, one for each limit, one after the other.
+type deviceRows struct {
+	first  int32
+	limits []limit
+}
+
 func (b *programBuilder) add(row couplingRow) int32 {
 	b.program.rows = append(b.program.rows, row)
 	return int32(len(b.program.rows) - 1)
@@ -246,29 +249,22 @@ func (b *programBuilder) add(row couplingRow) int32 {
 
 func (b *programBuilder) addRows(sizes [][]int) {
 	for g := range b.problem.Pools {
-		b.poolFirst = append(b.poolFirst, int32(len(b.program.rows)))
-		b.poolRows = append(b.poolRows, nil)
-		if !b.problem.Pools[g].Limited {
-			continue
+		var limits []limit
+		if b.problem.Pools[g].Limited {
+			limits = b.packings[g].limits()
+			if sizes != nil {
+				limits = b.packings[g].roundedLimits(sizes[g])
+			}
 		}
-		b.poolRows[g] = b.packings[g].limits()
-		if sizes != nil {
-			b.poolRows[g] = b.packings[g].roundedLimits(sizes[g])
-		}
-		for _, l := range b.poolRows[g] {
-			b.add(couplingRow{kind: poolRow, index: g, size: l.size, limit: float64(l.devices)})
-		}
+		b.pools = append(b.pools, b.addLimits(poolRow, g, limits))
 	}
 	for q, quota := range b.problem.Quotas {
 		b.quotasOf[quota.Namespace] = append(b.quotasOf[quota.Namespace], q)
-		rows := []limit{{size: 1, devices: quota.Capacity}}
+		limits := []limit{{size: 1, devices: quota.Capacity}}
 		if sizes != nil {
-			rows = rounded(rows, quota.Capacity, sizes[quota.Pool])
+			limits = rounded(limits, quota.Capacity, sizes[quota.Pool])
 		}
-		b.quotaFirst, b.quotaRows = append(b.quotaFirst, int32(len(b.program.rows))), append(b.quotaRows, rows)
-		for _, l := range rows {
-			b.add(couplingRow{kind: quotaRow, index: q, size: l.size, limit: float64(l.devices)})
-		}
+		b.quotas = append(b.quotas, b.addLimits(quotaRow, q, limits))
 	}
 	b.budgetRow = none
 	if budget := b.problem.BudgetPerHour; budget > 0 {
@@ -276,6 +272,15 @@ func (b *programBuilder) addRows(sizes [][]int) {
 		b.budgetRow = b.add(couplingRow{kind: budgetRow, limit: budget * (1 + tolerance/2)})
 	}
 	b.addSettledRows()
+}
+
+// addLimits adds the rows of a pool or quota.
+func (b *programBuilder) addLimits(kind rowKind, index int, limits []limit) deviceRows {
+	rows := deviceRows{first: int32(len(b.program.rows)), limits: limits}
+	for _, l := range limits {
+		b.add(couplingRow{kind: kind, index: index, size: l.size, limit: float64(l.devices)})
+	}
+	return rows
 }
 
 // addSettledRows keeps what earlier stages have reached where that is not 0, which
@@ -403,23 +408,23 @@ func (b *programBuilder) addVariant(from *Variant, v *variant, w *workload, quot
 // addUses adds what a replica of a variant takes of the rows in a placement.
 func (b *programBuilder) addUses(from *Variant, placement *Placement, quotas []int) {
 	devices, part := b.packings[placement.Pool].devices(from)
-	for r, l := range b.poolRows[placement.Pool] {
-		if part >= l.size && devices > 0 {
-			b.using = append(b.using, b.use(b.poolFirst[placement.Pool]+int32(r), devices/l.size*l.size))
-		}
-	}
+	b.addDevices(b.pools[placement.Pool], devices, part)
 	for _, q := range quotas {
-		if b.problem.Quotas[q].Pool != placement.Pool || from.DevicesPerReplica == 0 {
-			continue
-		}
-		for r, l := range b.quotaRows[q] {
-			if from.DevicesPerReplica >= l.size {
-				b.using = append(b.using, b.use(b.quotaFirst[q]+int32(r), from.DevicesPerReplica/l.size*l.size))
-			}
+		if b.problem.Quotas[q].Pool == placement.Pool {
+			b.addDevices(b.quotas[q], from.DevicesPerReplica, from.DevicesPerReplica)
 		}
 	}
 	if b.budgetRow != none && placement.PricePerHour > 0 {
 		b.using = append(b.using, use{b.budgetRow, placement.PricePerHour})
+	}
+}
+
+// addDevices adds what devices, in parts of a size, take of the rows of a pool or quota.
+func (b *programBuilder) addDevices(rows deviceRows, devices, part int) {
+	for r, l := range rows.limits {
+		if part >= l.size && devices > 0 {
+			b.using = append(b.using, b.use(rows.first+int32(r), devices/l.size*l.size))
+		}
 	}
 }
 
