@@ -27,6 +27,10 @@ type columnStore struct {
 func (s *columnStore) newColumn(w *workload, x []int32) (column, bool) {
 	c := column{x: s.replicas.take(len(x)), use: s.uses.take(len(w.rows))}
 	copy(c.x, x)
+	if w.tenant != nil {
+		allowed := w.tenant.configure(&c)
+		return c, allowed
+	}
 	s.counts = resize(s.counts, len(w.variants))
 	counts := s.counts
 	clear(counts)
@@ -75,6 +79,26 @@ func (w *workload) charge(c *column) bool {
 		}
 	}
 	return true
+}
+
+// costOf works out the cost of a column again, after that of the workload has changed.
+func (w *workload) costOf(c *column) float64 {
+	cost := 0.0
+	for j := range w.variants {
+		v, n := &w.variants[j], int32(0)
+		for item := v.firstItem; item < v.firstItem+v.items; item++ {
+			n += c.x[item]
+			cost += w.places[item].price * float64(c.x[item])
+		}
+		cost += v.switching(n)
+	}
+	if c.unmet > 0 {
+		cost += w.unmetCost * c.unmet
+	}
+	if c.missing > 0 {
+		cost += w.shortfallCost * float64(c.missing)
+	}
+	return cost
 }
 
 // local is the index of a row in w.rows.

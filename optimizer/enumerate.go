@@ -21,8 +21,11 @@ const enumerationSteps = 200_000
 
 // enumerate returns all configurations of w within the bounds whose reduced cost is
 // at most threshold, but for those that another one beats or equals in cost and in
-// the use of every row. complete is false if limit was reached.
+// the use of every row. complete is false if limit was reached, and those of a tenant are too many to be listed.
 func (p *pricer) enumerate(w *workload, lo, hi []int32, prices []float64, threshold float64, limit enumerationLimit) (columns []column, complete bool) {
+	if w.tenant != nil {
+		return nil, false
+	}
 	if !p.load(w, lo, hi, prices) {
 		return nil, true
 	}

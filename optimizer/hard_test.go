@@ -1,6 +1,7 @@
 package optimizer_test
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
 
@@ -41,16 +42,59 @@ func TestPseudocostsProveAHardFleetByPriority(t *testing.T) {
 // those of pools are.
 func TestRoundedQuotasProveAHardFleet(t *testing.T) {
 	p := instance.Generate(instance.Params{Kind: instance.Tight, Workloads: 60, Pools: 5, Seed: 7})
-	for i := range p.Workloads {
-		p.Workloads[i].Namespace = strconv.Itoa(i % 4)
-	}
-	for g := range p.Pools {
-		for k := range 4 {
-			p.Quotas = append(p.Quotas, optimizer.Quota{Namespace: strconv.Itoa(k), Pool: g, Capacity: p.Pools[g].Capacity / 4})
-		}
-	}
+	shareOut(p, 4, 1)
 	s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: 500_000})
 	if err != nil || s.Proof != optimizer.Optimal {
 		t.Errorf("error %v, proof %v, gap %v", err, s.Proof, s.Gap)
+	}
+}
+
+// Hundreds of quotas: workloads of a namespace are taken together, whose gaps would add up otherwise.
+func TestTenantsProveFleetsOfManyQuotas(t *testing.T) {
+	for _, kind := range []instance.Kind{instance.Tight, instance.Short} {
+		p := instance.Generate(instance.Params{Kind: kind, Workloads: 200, Pools: 5})
+		shareOut(p, 50, 1)
+		s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: 1_500_000})
+println(kind.String(), s.Effort, int(s.Gap*1e6))
+		if err != nil || s.Proof != optimizer.Optimal {
+			t.Errorf("%v: error %v, proof %v, gap %v", kind, err, s.Proof, s.Gap)
+		}
+	}
+}
+
+// BenchmarkQuotas solves fleets in many namespaces with quotas and tells the worst gap.
+func BenchmarkQuotas(b *testing.B) {
+	for _, kind := range []instance.Kind{instance.Tight, instance.VeryTight, instance.Short} {
+		for _, size := range [][2]int{{60, 10}, {400, 20}, {400, 100}, {1000, 25}, {1000, 100}} {
+			for _, share := range []float64{1, 1.5} {
+				b.Run(fmt.Sprintf("%v/workloads=%d/namespaces=%d/share=%g", kind, size[0], size[1], share), func(b *testing.B) {
+					worst := 0.0
+					for seed := uint64(0); b.Loop(); seed++ {
+						p := instance.Generate(instance.Params{Kind: kind, Workloads: size[0], Pools: 5, Seed: seed})
+						shareOut(p, size[1], share)
+						s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3})
+						if err != nil {
+							b.Fatal(err)
+						}
+						worst = max(worst, s.Gap)
+					}
+					b.ReportMetric(worst, "gap")
+				})
+			}
+		}
+	}
+}
+
+// shareOut deals the workloads to so many namespaces in turn. Each has a quota of every pool: as many times an equal part
+// of its devices.
+func shareOut(p *optimizer.Problem, namespaces int, times float64) {
+	for i := range p.Workloads {
+		p.Workloads[i].Namespace = strconv.Itoa(i % namespaces)
+	}
+	for g := range p.Pools {
+		capacity := int(times * float64(p.Pools[g].Capacity) / float64(namespaces))
+		for k := range namespaces {
+			p.Quotas = append(p.Quotas, optimizer.Quota{Namespace: strconv.Itoa(k), Pool: g, Capacity: capacity})
+		}
 	}
 }

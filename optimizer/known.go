@@ -21,7 +21,7 @@ func (l *lagrangian) evaluateKnown(prices []float64) lagrangianValue {
 	l.prepareKnown()
 	parts := make([]knownPart, len(l.workers))
 	uses := make([]float64, len(l.workers)*len(l.rows))
-	parallel.Blocks(len(l.workloads), blockSize, func(block, from, to int) {
+	parallel.Blocks(len(l.workloads), l.block, func(block, from, to int) {
 		part := &parts[block]
 		part.use = uses[block*len(l.rows):][:len(l.rows)]
 		for i := from; i < to && !part.none; i++ {
@@ -143,6 +143,9 @@ func (l *lagrangian) seed() {
 		l.hashes[i] = append(hashes.take(room)[:0], l.hashes[i]...)
 		known := &l.known[i]
 		known.values = append(values.take(room * (1 + len(w.rows)))[:0], known.values...)
+		if w.tenant != nil {
+			continue
+		}
 		x = resize(x, w.items)
 		copy(x, lo)
 		l.intern(i, x)

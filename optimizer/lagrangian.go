@@ -22,6 +22,7 @@ type lagrangian struct {
 	columns [][]column
 	hashes  [][]uint64
 	workers []worker // by block of workloads
+	block   int      // the number of workloads in a block
 	// known has the columns by workload once more, for quick passes; nil before the first.
 	known []knownColumns
 	// narrowed counts the bounds of the node by workload that are not those of the root.
@@ -42,10 +43,13 @@ type worker struct {
 	spent  int // effort not yet charged
 }
 
-// blockSize is the number of workloads in a block.
-const blockSize = 256
+// blockSize is the number of workloads in a block, tenantBlock that where there are tenants among them.
+const (
+	blockSize   = 256
+	tenantBlock = 4
+)
 
-func (l *lagrangian) worker(i int) *worker { return &l.workers[i/blockSize] }
+func (l *lagrangian) worker(i int) *worker { return &l.workers[i/l.block] }
 
 // effort is what a solve may still spend.
 type effort struct {
@@ -119,10 +123,13 @@ func (s *stopper) stopped() bool { return s != nil && s.fired.Load() }
 const firstMet = 2
 
 func newLagrangian(p *program, budget *effort) *lagrangian {
-	l := &lagrangian{program: p, budget: budget}
+	l := &lagrangian{program: p, budget: budget, block: blockSize}
+	if slices.ContainsFunc(p.workloads, func(w workload) bool { return w.tenant != nil }) {
+		l.block = tenantBlock
+	}
 	l.columns = make([][]column, len(p.workloads))
 	l.hashes = make([][]uint64, len(p.workloads))
-	l.workers = make([]worker, parallel.Count(len(p.workloads), blockSize))
+	l.workers = make([]worker, parallel.Count(len(p.workloads), l.block))
 	l.narrowed = make([]int32, len(p.workloads))
 	l.lo = make([]int32, p.items)
 	l.hi = make([]int32, p.items)
@@ -143,6 +150,10 @@ func newLagrangian(p *program, budget *effort) *lagrangian {
 // limitItems sets the bounds on the items of a workload, and says whether any follows from a single row.
 func (l *lagrangian) limitItems(w *workload) (tightened bool) {
 	_, hi := l.bounds(w)
+	if w.tenant != nil {
+		copy(hi, w.tenant.most)
+		return false
+	}
 	for j := range w.variants {
 		v := &w.variants[j]
 		useful := w.useful(v)
@@ -208,18 +219,29 @@ func (l *lagrangian) charge(w *worker) {
 }
 
 func (l *lagrangian) priceWithin(i int, prices []float64) (bound float64, index int32) {
-	w, by := &l.workloads[i], l.worker(i)
-	lo, hi := l.bounds(w)
-	answer := by.pricer.solve(w, lo, hi, prices)
-	by.spent += by.pricer.steps / stepsPerEffort
+	answer, x := l.cheapest(i, prices)
 	if !answer.found {
 		return answer.bound, -1
 	}
-	index, ok := l.intern(i, by.pricer.x)
+	index, ok := l.intern(i, x)
 	if !ok {
 		return answer.bound, -1
 	}
 	return answer.bound, index
+}
+
+// cheapest is the cheapest configuration of workload i within the bounds of the node, valid until the next call.
+func (l *lagrangian) cheapest(i int, prices []float64) (priced, []int32) {
+	w, by := &l.workloads[i], l.worker(i)
+	lo, hi := l.bounds(w)
+	if w.tenant != nil {
+		answer, x, spent := w.tenant.solve(lo, hi, prices, l.budget)
+		by.spent += spent
+		return answer, x
+	}
+	answer := by.pricer.solve(w, lo, hi, prices)
+	by.spent += by.pricer.steps / stepsPerEffort
+	return answer, by.pricer.x
 }
 
 // intern returns the index of a configuration among the columns of workload i.
@@ -292,7 +314,7 @@ const askEvery = 64
 func (l *lagrangian) evaluate(prices []float64) lagrangianValue {
 	v := lagrangianValue{values: make([]float64, len(l.workloads))}
 	v.cut.picks = make([]int32, len(l.workloads))
-	parallel.Blocks(len(l.workloads), blockSize, func(_, from, to int) {
+	parallel.Blocks(len(l.workloads), l.block, func(_, from, to int) {
 		for i := from; i < to; i++ {
 			v.cut.picks[i] = -1
 			if l.halted(i) {
@@ -346,7 +368,7 @@ func (l *lagrangian) sumValue(v *lagrangianValue, prices []float64) {
 
 // halted says whether the caller has stopped the search before workload i; it asks now and then.
 func (l *lagrangian) halted(i int) bool {
-	if i > 0 && i%askEvery == 0 || l.workloads[i].routing != nil {
+	if w := &l.workloads[i]; i > 0 && i%askEvery == 0 || w.routing != nil || w.tenant != nil {
 		return l.budget.stop.asked()
 	}
 	return l.budget.stop.stopped()

@@ -313,6 +313,10 @@ func TestEveryPathEqualsBruteForce(t *testing.T) {
 		t.Run(path.name, func(t *testing.T) {
 			compareWithBruteForce(t, short.Of(150**times), Options{limits: &path.limits})
 		})
+		t.Run(path.name+" without tenants", func(t *testing.T) {
+			path.limits.quotaRows = math.MaxInt
+			compareWithBruteForce(t, short.Of(150**times), Options{limits: &path.limits})
+		})
 	}
 }
 

@@ -8,8 +8,10 @@ import (
 
 // The number of processors changes nothing but the time, also where the effort ends first.
 func TestProcessorsChangeNothing(t *testing.T) {
-	for _, kind := range []fleetKind{tightFleet, penalizedFleet, singleFleet} {
-		p := randomFleet(1, kind, 3*blockSize, 5)
+	for name, p := range map[string]*Problem{
+		"tight": randomFleet(1, tightFleet, 3*blockSize, 5), "penalized": randomFleet(1, penalizedFleet, 3*blockSize, 5),
+		"single": randomFleet(1, singleFleet, 3*blockSize, 5), "quotas": tenantFleet(1, penalizedFleet, 100, 20),
+	} {
 		var first *Solution
 		for _, processors := range []int{1, 2, 5} {
 			before := runtime.GOMAXPROCS(processors)
@@ -18,7 +20,7 @@ func TestProcessorsChangeNothing(t *testing.T) {
 			if first == nil {
 				first = s
 			} else if !reflect.DeepEqual(s, first) {
-				t.Errorf("%v: objective %v on %d processors, %v on one", kind, s.Objective, processors, first.Objective)
+				t.Errorf("%s: objective %v on %d processors, %v on one", name, s.Objective, processors, first.Objective)
 			}
 		}
 	}

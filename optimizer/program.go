@@ -10,6 +10,8 @@ import (
 type program struct {
 	rows      []couplingRow
 	workloads []workload
+	// shared is the number of rows before those of quotas, which come last.
+	shared int
 	// items is the number of all (variant, placement) pairs.
 	items int
 }
@@ -54,6 +56,8 @@ type workload struct {
 	money            float64 // 1 if prices count in this stage, else 0
 	// routing is nil where all requests are alike.
 	routing *routing
+	// tenant is nil but where all workloads of a namespace with quotas stand for one.
+	tenant *tenant
 }
 
 // none is a row that does not exist.
@@ -152,11 +156,16 @@ func (s *stage) unit(p *Problem) float64 {
 // buildBlock is the number of workloads after which the building of a program may be stopped.
 const buildBlock = 512
 
-// newProgram builds the program of a stage, or none if it is stopped. With the sizes of replicas by pool, rows that
-// follow by rounding are in it, too.
-func newProgram(c *canonical, packings []packing, sizes [][]int, s stage, stop *stopper) *program {
+// rounding has the sizes of replicas by pool where rows of pools and quotas are to have others that follow from
+// them by rounding; nil: none.
+type rounding struct {
+	pools, quotas [][]int
+}
+
+// newProgram builds the program of a stage, or none if it is stopped.
+func newProgram(c *canonical, packings []packing, by rounding, s stage, stop *stopper) *program {
 	b := &programBuilder{problem: &c.Problem, stage: s, program: &program{}, packings: packings, unmetRows: map[int]int32{}, quotasOf: map[string][]int{}}
-	b.addRows(sizes)
+	b.addRows(by)
 	b.sizes = make([][]int, len(b.program.rows))
 	if s.kind == weighedStage {
 		if b.weights = s.worth; b.weights == nil {
@@ -247,24 +256,16 @@ func (b *programBuilder) add(row couplingRow) int32 {
 	return int32(len(b.program.rows) - 1)
 }
 
-func (b *programBuilder) addRows(sizes [][]int) {
+func (b *programBuilder) addRows(by rounding) {
 	for g := range b.problem.Pools {
 		var limits []limit
 		if b.problem.Pools[g].Limited {
 			limits = b.packings[g].limits()
-			if sizes != nil {
-				limits = b.packings[g].roundedLimits(sizes[g])
+			if by.pools != nil {
+				limits = b.packings[g].roundedLimits(by.pools[g])
 			}
 		}
 		b.pools = append(b.pools, b.addLimits(poolRow, g, limits))
-	}
-	for q, quota := range b.problem.Quotas {
-		b.quotasOf[quota.Namespace] = append(b.quotasOf[quota.Namespace], q)
-		limits := []limit{{size: 1, devices: quota.Capacity}}
-		if sizes != nil {
-			limits = rounded(limits, quota.Capacity, sizes[quota.Pool])
-		}
-		b.quotas = append(b.quotas, b.addLimits(quotaRow, q, limits))
 	}
 	b.budgetRow = none
 	if budget := b.problem.BudgetPerHour; budget > 0 {
@@ -272,6 +273,15 @@ func (b *programBuilder) addRows(sizes [][]int) {
 		b.budgetRow = b.add(couplingRow{kind: budgetRow, limit: budget * (1 + tolerance/2)})
 	}
 	b.addSettledRows()
+	b.program.shared = len(b.program.rows)
+	for q, quota := range b.problem.Quotas {
+		b.quotasOf[quota.Namespace] = append(b.quotasOf[quota.Namespace], q)
+		limits := []limit{{size: 1, devices: quota.Capacity}}
+		if by.quotas != nil {
+			limits = rounded(limits, quota.Capacity, by.quotas[quota.Pool])
+		}
+		b.quotas = append(b.quotas, b.addLimits(quotaRow, q, limits))
+	}
 }
 
 // addLimits adds the rows of a pool or quota.

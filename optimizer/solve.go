@@ -357,7 +357,7 @@ func (s *solver) run(at stage, tentative bool) {
 	if tentative {
 		stop = s.budget.stop
 	}
-	program := newProgram(s.canonical, s.packings, nil, at, stop)
+	program := newProgram(s.canonical, s.packings, rounding{}, at, stop)
 	if program == nil {
 		return
 	}
@@ -374,9 +374,10 @@ func (s *solver) run(at stage, tentative bool) {
 		t.warm = s.warmStart()
 	}
 	t.roundable = t.quick() && s.roundable()
-	s.last.result = t.solve(tentative)
 	l := t.l
-	if t.grown {
+	if len(program.rows)-program.shared > s.options.limits.quotaRows {
+		s.last.result = s.searchGrouped(at, t, tentative)
+	} else if s.last.result = t.solve(tentative); t.grown {
 		l = s.searchRounded(at, t, tentative)
 	}
 	if at.kind == moneyStage && !at.bounding && t.best != nil && t.rootPrices != nil && !budget.exhausted() {
@@ -428,7 +429,8 @@ func (s *solver) replicaSizes() [][]int {
 // searchRounded searches anew, from the best plan so far, with rows that follow by rounding, and returns what the
 // best plan is in the terms of now. Prices remain those of the rows without.
 func (s *solver) searchRounded(at stage, from *tree, tentative bool) *lagrangian {
-	t := s.newTree(at, newProgram(s.canonical, s.packings, s.replicaSizes(), at, nil), s.last, from.l.budget)
+	by := rounding{pools: s.replicaSizes(), quotas: s.replicaSizes()}
+	t := s.newTree(at, newProgram(s.canonical, s.packings, by, at, nil), s.last, from.l.budget)
 	if from.best != nil {
 		t.offerPlan(from.l.plan(from.best).replicas)
 	}
@@ -555,15 +557,18 @@ func (t *tree) shadowPrices() []float64 {
 	if !b.value.ok {
 		return t.rootPrices
 	}
-	b.ascend(goal{target: t.best.cost - shadowGap*math.Abs(t.best.cost), hopeless: math.Inf(1), passes: shadowPasses, precision: 1e-2})
+	b.ascend(goal{target: t.best.cost - shadowGap*math.Abs(t.best.cost), hopeless: math.Inf(1), passes: shadowPasses, precision: shadowPrecision})
 	return b.prices
 }
 
 // shadowGap is the gap up to which a bound is good enough for its prices to be read.
 const shadowGap = 1e-3
 
-// shadowPasses limits the ascent for shadow prices.
-const shadowPasses = 100
+// shadowPasses and shadowPrecision limit the ascent for shadow prices.
+const (
+	shadowPasses    = 100
+	shadowPrecision = 1e-2
+)
 
 // solution reports the plan in the terms of the original problem.
 func (s *solver) solution(p *Problem) *Solution {

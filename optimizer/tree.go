@@ -19,6 +19,7 @@ type tree struct {
 	whole    bool    // costs are whole numbers
 	hasty    bool    // the plans found at the root will do
 	bounding bool    // the bound of the root will do
+	tenants  bool    // some workloads are tenants
 	onward   bool    // a small program's search goes on from a plan that is good enough
 	engine   lp.Engine
 	limits   *limits
@@ -189,7 +190,11 @@ func (t *tree) root() bool {
 	if t.bundle.value.bound < g.target {
 		g.hopeless = t.l.hopeless()
 	}
-	outcome := t.ascend(g)
+	ascend := t.ascend
+	if t.tenants {
+		ascend = t.ascendTenants
+	}
+	outcome := ascend(g)
 	t.rootPrices, t.rootValue = t.bundle.prices, t.bundle.value
 	if outcome == infeasible {
 		t.floor = math.Inf(1)
@@ -200,7 +205,7 @@ func (t *tree) root() bool {
 		return true
 	}
 	t.ensurePlan()
-	if t.small() {
+	if t.small() && t.master == nil {
 		t.master = t.newMaster()
 	}
 	t.findPlans()
@@ -356,24 +361,35 @@ func (t *tree) ascend(g goal) ascent {
 func (l *lagrangian) hopeless() float64 {
 	total := 1.0
 	for i := range l.workloads {
-		w := &l.workloads[i]
-		for j := range w.variants {
-			v := &w.variants[j]
-			n := float64(w.useful(v))
-			dearest := 0.0
-			for _, at := range w.placesOf(v) {
-				dearest = max(dearest, at.price)
-			}
-			total += n*(dearest+v.up) + float64(v.current)*v.down
-		}
-		if !math.IsInf(w.unmetCost, 1) {
-			total += w.unmetCost * w.demand
-		}
-		if !math.IsInf(w.shortfallCost, 1) {
-			total += w.shortfallCost * float64(w.leastOfVariants+w.least)
-		}
+		total += l.workloads[i].hopeless()
 	}
 	return 1.001 * total
+}
+
+// hopeless is that of a workload.
+func (w *workload) hopeless() (total float64) {
+	if w.tenant != nil {
+		for _, member := range w.tenant.members {
+			total += member.hopeless()
+		}
+		return total
+	}
+	for j := range w.variants {
+		v := &w.variants[j]
+		n := float64(w.useful(v))
+		dearest := 0.0
+		for _, at := range w.placesOf(v) {
+			dearest = max(dearest, at.price)
+		}
+		total += n*(dearest+v.up) + float64(v.current)*v.down
+	}
+	if !math.IsInf(w.unmetCost, 1) {
+		total += w.unmetCost * w.demand
+	}
+	if !math.IsInf(w.shortfallCost, 1) {
+		total += w.shortfallCost * float64(w.leastOfVariants+w.least)
+	}
+	return total
 }
 
 // push opens a node with the state of the bundle.

@@ -1,0 +1,189 @@
+package optimizer
+
+import (
+	"math"
+	"slices"
+)
+
+// grouped is a program with tenants in place of the workloads in namespaces with quotas, and without rows of quotas.
+type grouped struct {
+	*program
+	// from is the program that it was made of, and members are the workloads in it by workload here.
+	from    *program
+	members [][]int
+}
+
+// newGrouped groups the workloads of a program by namespace.
+func newGrouped(p *program, namespace func(i int) string, o Options) *grouped {
+	g := &grouped{program: &program{rows: p.rows[:p.shared], items: p.items, shared: p.shared}, from: p}
+	index := map[string]int{}
+	for i := range p.workloads {
+		if !p.quoted(i) {
+			g.members = append(g.members, []int{i})
+			continue
+		}
+		at, known := index[namespace(i)]
+		if !known {
+			at = len(g.members)
+			index[namespace(i)] = at
+			g.members = append(g.members, nil)
+		}
+		g.members[at] = append(g.members[at], i)
+	}
+	first := 0
+	for _, members := range g.members {
+		w := p.workloads[members[0]]
+		if p.quoted(members[0]) {
+			w = newTenant(p, members, o).workload()
+		}
+		w.firstItem = first
+		first += w.items
+		g.workloads = append(g.workloads, w)
+	}
+	return g
+}
+
+// quoted says whether a workload uses a row of a quota.
+func (p *program) quoted(i int) bool {
+	rows := p.workloads[i].rows
+	return len(rows) > 0 && int(rows[len(rows)-1]) >= p.shared
+}
+
+// gather puts replicas by item of the program that this one was made of into the order here, and spread back.
+func (g *grouped) gather(x []int32) []int32 {
+	out := make([]int32, 0, len(x))
+	for _, members := range g.members {
+		for _, i := range members {
+			w := &g.from.workloads[i]
+			out = append(out, x[w.firstItem:][:w.items]...)
+		}
+	}
+	return out
+}
+
+func (g *grouped) spread(x []int32) []int32 {
+	out := make([]int32, len(x))
+	for _, members := range g.members {
+		for _, i := range members {
+			w := &g.from.workloads[i]
+			copy(out[w.firstItem:], x[:w.items])
+			x = x[w.items:]
+		}
+	}
+	return out
+}
+
+// warmStart is one of the other program in the terms here.
+func (g *grouped) warmStart(from *warmStart) *warmStart {
+	w := &warmStart{prices: from.prices[:g.shared], x: g.gather(from.x)}
+	for _, members := range g.members {
+		w.kept = append(w.kept, !slices.ContainsFunc(members, func(i int) bool { return !from.kept[i] }))
+	}
+	return w
+}
+
+// quotaPrices adds, to prices of the rows that all workloads share, those of quotas in a program without others by
+// rounding, for people to read.
+func (g *grouped) quotaPrices(p *program, shared []float64, budget *effort) []float64 {
+	prices := make([]float64, len(p.rows))
+	copy(prices, shared)
+	for i := range g.workloads {
+		if g.workloads[i].tenant == nil {
+			continue
+		}
+		t := newTenant(p, g.members[i], Options{})
+		for n, price := range t.shadowPrices(shared, budget) {
+			prices[t.quotas[n]] = price
+		}
+	}
+	return prices
+}
+
+// insist gives the searches of all tenants an effort and a gap that is good enough, in terms of cost: prices of shared
+// rows are part of what a tenant costs, so that a share of that may be much.
+func (l *lagrangian) insist(effort int, allowance float64) {
+	for i := range l.workloads {
+		if t := l.workloads[i].tenant; t != nil {
+			t.patience, t.allowance, t.answers = effort, allowance, nil
+		}
+	}
+}
+
+// searchGrouped searches with tenants, whose rows have others that follow by rounding: they are few in each. What it
+// finds is in the terms of the tree given, which searches itself where they come to no plan.
+func (s *solver) searchGrouped(at stage, t *tree, tentative bool) result {
+	p := t.l.program
+	sharper := newProgram(s.canonical, s.packings, rounding{quotas: s.replicaSizes()}, at, nil)
+	g := newGrouped(sharper, func(i int) string { return s.canonical.given(i).Namespace }, s.options)
+	u := s.newTree(at, g.program, outcome{}, t.l.budget)
+	u.tenants, u.onward = true, false
+	if t.start != nil {
+		u.start = t.start[:p.shared]
+	}
+	if t.warm != nil {
+		u.warm = g.warmStart(t.warm)
+	}
+	if t.best != nil {
+		u.offerPlan(g.gather(t.l.plan(t.best).replicas))
+	}
+	found := u.solve(tentative)
+	if found.best == nil && !math.IsInf(found.bound, 1) && !t.l.budget.exhausted() {
+		again := t.solve(tentative)
+		again.bound = max(again.bound, found.bound)
+		return again
+	}
+	if at.kind == moneyStage {
+		found.prices = g.quotaPrices(p, found.prices, t.l.budget)
+	} else {
+		found.prices = append(slices.Clone(found.prices), make([]float64, len(p.rows)-p.shared)...)
+	}
+	if found.best != nil {
+		t.offerPlan(g.spread(u.l.plan(found.best).replicas))
+		found.best = t.best
+	}
+	return found
+}
+
+// ascendTenants raises the bound at the root of a program with tenants, and finds plans: first with searches
+// for tenants that end at their roots, then with thorough ones, and in the end with as much effort as there is, so that
+// gaps of the tenants don't add up to more than the one asked for. A master does it, as a bundle would take
+// what such a search leaves open for something to be gained.
+func (t *tree) ascendTenants(goal) ascent {
+	t.master = t.newMaster()
+	outcome := t.raiseTenants()
+	for _, share := range []struct{ effort, gap float64 }{{0.1, 0.5}, {0.5, 0.1}} {
+		if outcome != converged || t.best == nil || t.hasty || t.bounding || t.bundle.value.bound >= t.target() || t.l.budget.exhausted() {
+			break
+		}
+		workloads := float64(len(t.l.workloads))
+		t.l.insist(1+int(share.effort*float64(t.l.budget.left)/workloads), share.gap*(t.best.cost-t.target())/workloads)
+		outcome = t.raiseTenants()
+	}
+	return outcome
+}
+
+// raiseTenants raises the bound at the root by the master, once more where that has found the first plan: how far a bound
+// is worth raising shows only then.
+func (t *tree) raiseTenants() ascent {
+	for {
+		first := t.best == nil
+		value, prices := t.bundle.value, t.bundle.prices
+		outcome, ok := t.master.raise()
+		if t.bundle.value.bound < value.bound {
+			t.bundle.value, t.bundle.prices = value, prices
+		}
+		if !ok {
+			t.master = nil
+			return interrupted
+		}
+		if outcome == infeasible || t.bounding {
+			return outcome
+		}
+		if t.bundle.value.bound < t.target() {
+			t.master.plan()
+		}
+		if !first || t.best == nil {
+			return outcome
+		}
+	}
+}

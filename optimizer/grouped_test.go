@@ -1,0 +1,81 @@
+package optimizer
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+// tenantFleet is a random fleet whose namespaces have quotas for every pool, more than are priced one by one.
+func tenantFleet(seed uint64, kind fleetKind, workloads, namespaces int) *Problem {
+	p := randomFleet(seed, kind, workloads, 5)
+	for i := range p.Workloads {
+		p.Workloads[i].Namespace = fmt.Sprint("team", i%namespaces)
+	}
+	p.Quotas = nil
+	for g := range p.Pools {
+		for k := range namespaces {
+			p.Quotas = append(p.Quotas, Quota{Namespace: fmt.Sprint("team", k), Pool: g, Capacity: p.Pools[g].Capacity/namespaces + 8})
+		}
+	}
+	return p
+}
+
+// With tenants and without, bounds and plans agree.
+func TestTenantsAgreeWithPricedQuotas(t *testing.T) {
+	for _, kind := range []fleetKind{looseFleet, tightFleet, veryTightFleet, penalizedFleet, budgetFleet, singleFleet, nodeFleet} {
+		p := tenantFleet(3, kind, 24, 6)
+		without := *defaultLimits()
+		without.quotaRows = math.MaxInt
+		grouped, priced := solve(t, p, Options{RelativeGap: 1e-3}), solve(t, p, Options{RelativeGap: 1e-3, limits: &without})
+		checkSolution(t, p, grouped)
+		if grouped.Proof != Optimal || len(grouped.Levels) != len(priced.Levels) {
+			t.Errorf("%v: proof %v, levels %+v; %+v without tenants", kind, grouped.Proof, grouped.Levels, priced.Levels)
+		}
+		if len(grouped.Levels) == 0 && (grouped.Bound > priced.Objective || priced.Bound > grouped.Objective) {
+			t.Errorf("%v: [%v, %v], [%v, %v] without tenants", kind, grouped.Bound, grouped.Objective, priced.Bound, priced.Objective)
+		}
+	}
+}
+
+// As with one scarce pool and a dearer way out: a further device of a quota saves what the way out costs more.
+func TestShadowPricesOfManyQuotas(t *testing.T) {
+	p := fleet(1000)
+	p.Pools = append(p.Pools, Pool{Name: "unlimited"})
+	for k := range 30 {
+		w := Workload{Name: fmt.Sprint(k), Namespace: fmt.Sprint("team", k), Priority: 1, Demand: 10, Variants: []Variant{
+			{Name: "scarce", Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{PricePerHour: 1}}},
+			{Name: "dearer", Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: 1, PricePerHour: 4}}},
+		}}
+		p.Workloads = append(p.Workloads, w)
+		p.Quotas = append(p.Quotas, Quota{Namespace: w.Namespace, Pool: 0, Capacity: 3})
+	}
+	s := solve(t, p, Options{})
+	if s.Objective != 30*(3+7*4) {
+		t.Errorf("objective %v", s.Objective)
+	}
+	for k := range s.Quotas {
+		if math.Abs(s.Quotas[k].ShadowPrice-3) > 1e-3 {
+			t.Errorf("shadow price of quota %d: %v, want 3", k, s.Quotas[k].ShadowPrice)
+		}
+		for j, got := range s.Allocations[k].MarginalPrice {
+			if math.Abs(got-4) > 1e-3 {
+				t.Errorf("marginal price of variant %d of workload %d: %v, want 4", j, k, got)
+			}
+		}
+	}
+}
+
+// However early the search ends, there is a plan that fits.
+func TestStoppedWithTenants(t *testing.T) {
+	p := tenantFleet(2, shortFleet, 60, 10)
+	asked := questions(t, p)
+	for _, calls := range []int{0, 1, 2, 5, asked / 10, asked / 3, asked - 1} {
+		left := calls
+		s := solve(t, p, Options{RelativeGap: 1e-3, Stop: func() bool { left--; return left < 0 }})
+		checkSolution(t, p, s)
+		if !s.Stopped {
+			t.Errorf("%d calls: not stopped", calls)
+		}
+	}
+}
