@@ -332,13 +332,7 @@ func (l *lagrangian) scales(first *cut) []float64 {
 	cost := math.Abs(first.cost)
 	if cost == 0 {
 		for i := range l.workloads {
-			w := &l.workloads[i]
-			if !math.IsInf(w.unmetCost, 1) {
-				cost += w.unmetCost * w.demand
-			}
-			if !math.IsInf(w.shortfallCost, 1) {
-				cost += w.shortfallCost * float64(max(w.leastOfVariants, w.least))
-			}
+			cost += l.workloads[i].idle()
 		}
 	}
 	if cost == 0 {

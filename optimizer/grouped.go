@@ -127,7 +127,10 @@ func (s *solver) searchGrouped(at stage, t *tree, tentative bool) result {
 		u.offerPlan(g.gather(t.l.plan(t.best).replicas))
 	}
 	found := u.solve(tentative)
-	if found.best == nil && !math.IsInf(found.bound, 1) && !t.l.budget.exhausted() {
+	if found.best != nil {
+		t.offerPlan(g.spread(u.l.plan(found.best).replicas))
+	}
+	if found.best = t.best; found.best == nil && !tentative && !math.IsInf(found.bound, 1) && !t.l.budget.exhausted() {
 		again := t.solve(tentative)
 		again.bound = max(again.bound, found.bound)
 		return again
@@ -136,10 +139,6 @@ func (s *solver) searchGrouped(at stage, t *tree, tentative bool) result {
 		found.prices = g.quotaPrices(p, found.prices, t.l.budget)
 	} else {
 		found.prices = append(slices.Clone(found.prices), make([]float64, len(p.rows)-p.shared)...)
-	}
-	if found.best != nil {
-		t.offerPlan(g.spread(u.l.plan(found.best).replicas))
-		found.best = t.best
 	}
 	return found
 }
@@ -152,7 +151,7 @@ func (t *tree) ascendTenants(goal) ascent {
 	t.master = t.newMaster()
 	outcome := t.raiseTenants()
 	for _, share := range []struct{ effort, gap float64 }{{0.1, 0.5}, {0.5, 0.1}} {
-		if outcome != converged || t.best == nil || t.hasty || t.bounding || t.bundle.value.bound >= t.target() || t.l.budget.exhausted() {
+		if outcome != converged || t.best == nil || t.hasty || t.bundle.value.bound >= t.target() || t.l.budget.exhausted() {
 			break
 		}
 		workloads := float64(len(t.l.workloads))

@@ -136,6 +136,7 @@ func (m *master) raise() (outcome ascent, ok bool) {
 		m.mixture.enter(n.basis)
 	}
 	b.value.bound = math.Inf(-1)
+	vain := 0
 	for range nodePasses {
 		if !t.l.budget.spend(len(t.l.workloads)) {
 			return interrupted, true
@@ -156,6 +157,10 @@ func (m *master) raise() (outcome ascent, ok bool) {
 		missing := t.target() - b.value.bound
 		exceeded := missing > 0 && m.mixture.raiseSurplus()
 		added := m.add(v.cut.picks)
+		if vain++; !exceeded || added > 0 {
+			vain = 0
+		}
+		exceeded = exceeded && vain < vainRaises
 		if missing <= 0 || !exceeded && (added == 0 || m.value-b.value.bound < littleLeft*missing) {
 			m.see(t.entered, m.value)
 			return converged, true
@@ -170,6 +175,9 @@ func (m *master) see(n *treeNode, value float64) {
 		m.history.see(n.changes[len(n.changes)-1].item, n.side, n.moved, value-n.value)
 	}
 }
+
+// vainRaises is the number of times in a row that rows exceeded get dearer though no configuration turns up that spares them.
+const vainRaises = 10
 
 // littleLeft is the share of what is missing to the target that is not worth another pass: the node
 // has to be split anyway.

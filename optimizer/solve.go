@@ -238,8 +238,10 @@ func (s *solver) left(settled map[int]float64, priorities []int) map[int]float64
 }
 
 // large says whether there are more workloads than a linear program with a row for each finds plans of
-// by itself.
-func (s *solver) large() bool { return len(s.canonical.workloads) > s.options.limits.rootRows }
+// by itself. Tenants are few.
+func (s *solver) large() bool {
+	return len(s.canonical.workloads) > s.options.limits.rootRows && len(s.canonical.Quotas) <= s.options.limits.quotaRows
+}
 
 // unmet is the demand of a priority that a plan leaves.
 func (s *solver) unmet(p *plan, priority int) float64 {

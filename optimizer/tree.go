@@ -383,6 +383,17 @@ func (w *workload) hopeless() (total float64) {
 		}
 		total += n*(dearest+v.up) + float64(v.current)*v.down
 	}
+	return total + w.idle()
+}
+
+// idle is the cost of a workload without replicas, where it may be left so.
+func (w *workload) idle() (total float64) {
+	if w.tenant != nil {
+		for _, member := range w.tenant.members {
+			total += member.idle()
+		}
+		return total
+	}
 	if !math.IsInf(w.unmetCost, 1) {
 		total += w.unmetCost * w.demand
 	}
