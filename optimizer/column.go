@@ -34,7 +34,7 @@ func (s *columnStore) newColumn(w *workload, x []int32) (column, bool) {
 	s.counts = resize(s.counts, len(w.variants))
 	counts := s.counts
 	clear(counts)
-	total, missing := int32(0), int32(0)
+	total, missing, used := int32(0), int32(0), 0
 	for j := range w.variants {
 		v := &w.variants[j]
 		for item := v.firstItem; item < v.firstItem+v.items; item++ {
@@ -49,7 +49,12 @@ func (s *columnStore) newColumn(w *workload, x []int32) (column, bool) {
 			}
 		}
 		c.cost += v.switching(counts[j])
-		total += counts[j]
+		if counts[j] > 0 {
+			used++
+		}
+		if total += counts[j]; counts[j] > v.most || total > w.most || w.single && used > 1 {
+			return c, false
+		}
 		missing += max(0, v.least-counts[j])
 	}
 	c.unmet = w.unmet(counts)

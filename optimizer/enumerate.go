@@ -21,17 +21,14 @@ const enumerationSteps = 200_000
 
 // enumerate returns all configurations of w within the bounds whose reduced cost is
 // at most threshold, but for those that another one beats or equals in cost and in
-// the use of every row. complete is false if limit was reached, and those of a tenant are too many to be listed.
+// the use of every row. complete is false if limit was reached.
 func (p *pricer) enumerate(w *workload, lo, hi []int32, prices []float64, threshold float64, limit enumerationLimit) (columns []column, complete bool) {
-	if p.steps = 0; w.tenant != nil {
-		return nil, false
-	}
 	if !p.load(w, lo, hi, prices) {
 		return nil, true
 	}
 	p.collect = &enumeration{limit: limit.columns}
 	defer func() { p.collect = nil }()
-	p.best, p.limit = threshold+1e-12*math.Abs(threshold), limit.steps
+	p.best, p.steps, p.limit = threshold+1e-12*math.Abs(threshold), 0, limit.steps
 	switch {
 	case w.routing != nil:
 		p.enumerateRouted()

@@ -3,6 +3,8 @@ package optimizer
 import (
 	"math"
 	"slices"
+
+	"github.com/poolwright/poolwright/optimizer/lp"
 )
 
 // grouped is a program with tenants in place of the workloads in namespaces with quotas, and without rows of quotas.
@@ -34,7 +36,7 @@ func newGrouped(p *program, namespace func(i int) string, o Options) *grouped {
 	for _, members := range g.members {
 		w := p.workloads[members[0]]
 		if p.quoted(members[0]) {
-			w = newTenant(p, members, o).workload()
+			w = newTenant(p, members, len(index), o).workload()
 		}
 		w.firstItem = first
 		first += w.items
@@ -73,6 +75,16 @@ func (g *grouped) spread(x []int32) []int32 {
 	return out
 }
 
+// begin lets searches for tenants begin with a plan.
+func (g *grouped) begin(x []int32) {
+	for i := range g.workloads {
+		w := &g.workloads[i]
+		if w.tenant != nil {
+			w.tenant.begin(x[w.firstItem:][:w.items])
+		}
+	}
+}
+
 // warmStart is one of the other program in the terms here.
 func (g *grouped) warmStart(from *warmStart) *warmStart {
 	w := &warmStart{prices: from.prices[:g.shared], x: g.gather(from.x)}
@@ -91,7 +103,7 @@ func (g *grouped) quotaPrices(p *program, shared []float64, budget *effort) []fl
 		if g.workloads[i].tenant == nil {
 			continue
 		}
-		t := newTenant(p, g.members[i], Options{})
+		t := newTenant(p, g.members[i], 1, Options{})
 		for n, price := range t.shadowPrices(shared, budget) {
 			prices[t.quotas[n]] = price
 		}
@@ -99,24 +111,49 @@ func (g *grouped) quotaPrices(p *program, shared []float64, budget *effort) []fl
 	return prices
 }
 
-// insist gives the searches of all tenants an effort and a gap that is good enough, in terms of cost: prices of shared
-// rows are part of what a tenant costs, so that a share of that may be much.
-func (l *lagrangian) insist(effort int, allowance float64) {
-	for i := range l.workloads {
-		if t := l.workloads[i].tenant; t != nil {
-			t.patience, t.allowance, t.answers = effort, allowance, nil
+// groups says whether workloads are taken together by namespace: there are many quotas, and namespaces are not large.
+func (s *solver) groups() bool {
+	if len(s.canonical.Quotas) <= s.options.limits.quotaRows {
+		return false
+	}
+	members := map[string]int{}
+	for _, q := range s.canonical.Quotas {
+		members[q.Namespace] = 0
+	}
+	quoted := 0
+	for i := range s.canonical.workloads {
+		if n, ok := members[s.canonical.given(i).Namespace]; ok {
+			members[s.canonical.given(i).Namespace] = n + 1
+			quoted++
 		}
 	}
+	rows, tenants := 0, 0
+	for _, q := range s.canonical.Quotas {
+		if members[q.Namespace] > 0 {
+			rows++
+		}
+	}
+	for _, n := range members {
+		if n > 0 {
+			tenants++
+		}
+	}
+	return rows > s.options.limits.quotaRows && quoted <= mostMembers*tenants
 }
+
+// mostMembers is the mean number of members up to which tenants do better than prices of quotas.
+const mostMembers = 150
 
 // searchGrouped searches with tenants, whose rows have others that follow by rounding: they are few in each. What it
 // finds is in the terms of the tree given, which searches itself where they come to no plan.
 func (s *solver) searchGrouped(at stage, t *tree, tentative bool) result {
-	p := t.l.program
+	p, inner := t.l.program, s.options
+	inner.LP = lp.Simplex() // tenants are searched at the same time
 	sharper := newProgram(s.canonical, s.packings, rounding{quotas: s.replicaSizes()}, at, nil)
-	g := newGrouped(sharper, func(i int) string { return s.canonical.given(i).Namespace }, s.options)
+	g := newGrouped(sharper, func(i int) string { return s.canonical.given(i).Namespace }, inner)
 	u := s.newTree(at, g.program, outcome{}, t.l.budget)
 	u.tenants, u.onward = true, false
+	u.l.widen() // prices are those of the limits then
 	if t.start != nil {
 		u.start = t.start[:p.shared]
 	}
@@ -124,18 +161,22 @@ func (s *solver) searchGrouped(at stage, t *tree, tentative bool) result {
 		u.warm = g.warmStart(t.warm)
 	}
 	if t.best != nil {
-		u.offerPlan(g.gather(t.l.plan(t.best).replicas))
+		x := g.gather(t.l.plan(t.best).replicas)
+		g.begin(x)
+		u.offerPlan(x)
 	}
 	found := u.solve(tentative)
 	if found.best != nil {
 		t.offerPlan(g.spread(u.l.plan(found.best).replicas))
 	}
 	if found.best = t.best; found.best == nil && !tentative && !math.IsInf(found.bound, 1) && !t.l.budget.exhausted() {
-		again := t.solve(tentative)
-		again.bound = max(again.bound, found.bound)
-		return again
+		t.roundable = false
+		return t.solve(tentative)
 	}
-	if at.kind == moneyStage {
+	if found.best != nil {
+		found.bound = min(found.bound, found.best.cost)
+	}
+	if at.kind == moneyStage && !at.bounding && !at.hasty && found.best != nil && !t.l.budget.exhausted() {
 		found.prices = g.quotaPrices(p, found.prices, t.l.budget)
 	} else {
 		found.prices = append(slices.Clone(found.prices), make([]float64, len(p.rows)-p.shared)...)
@@ -143,27 +184,46 @@ func (s *solver) searchGrouped(at stage, t *tree, tentative bool) result {
 	return found
 }
 
+// tenantRound is a round of raising the bound: searches for all tenants may take a share of the effort that is left, and leave
+// a share of the gap open.
+type tenantRound struct {
+	effort, gap float64
+}
+
+// tenantRounds follow on one in which searches end at their roots.
+var tenantRounds = []tenantRound{{0.3, 0.5}, {1, 0.1}}
+
+// insist makes searches for tenants thorough. What they may leave open is shared evenly in terms of cost: prices of shared
+// rows are part of what a tenant costs, so that a share of that may be much.
+func (t *tree) insist(round tenantRound) {
+	t.insisted = true
+	for i := range t.l.workloads {
+		if w := t.l.workloads[i].tenant; w != nil {
+			n := float64(w.siblings)
+			w.patience, w.allowance, w.answers = 1+int(round.effort*float64(t.l.budget.left)/n), round.gap*(t.best.cost-t.target())/n, nil
+		}
+	}
+}
+
 // ascendTenants raises the bound at the root of a program with tenants, and finds plans: first with searches
-// for tenants that end at their roots, then with thorough ones, and in the end with as much effort as there is, so that
-// gaps of the tenants don't add up to more than the one asked for. A master does it, as a bundle would take
-// what such a search leaves open for something to be gained.
-func (t *tree) ascendTenants(goal) ascent {
+// for tenants that end at their roots, then with thorough ones, so that gaps of the tenants don't add up to more than
+// the one asked for. A master does it, as a bundle would take what such a search leaves open for something to be gained.
+func (t *tree) ascendTenants(g goal) ascent {
 	t.master = t.newMaster()
-	outcome := t.raiseTenants()
-	for _, share := range []struct{ effort, gap float64 }{{0.1, 0.5}, {0.5, 0.1}} {
-		if outcome != converged || t.best == nil || t.hasty || t.bundle.value.bound >= t.target() || t.l.budget.exhausted() {
+	outcome := t.raiseTenants(g)
+	for _, round := range tenantRounds {
+		if outcome == infeasible || t.master == nil || t.best == nil || t.hasty || t.bundle.value.bound >= t.target() || t.l.budget.exhausted() {
 			break
 		}
-		workloads := float64(len(t.l.workloads))
-		t.l.insist(1+int(share.effort*float64(t.l.budget.left)/workloads), share.gap*(t.best.cost-t.target())/workloads)
-		outcome = t.raiseTenants()
+		t.insist(round)
+		outcome = t.raiseTenants(g)
 	}
 	return outcome
 }
 
 // raiseTenants raises the bound at the root by the master, once more where that has found the first plan: how far a bound
 // is worth raising shows only then.
-func (t *tree) raiseTenants() ascent {
+func (t *tree) raiseTenants(g goal) ascent {
 	for {
 		first := t.best == nil
 		value, prices := t.bundle.value, t.bundle.prices
@@ -171,11 +231,13 @@ func (t *tree) raiseTenants() ascent {
 		if t.bundle.value.bound < value.bound {
 			t.bundle.value, t.bundle.prices = value, prices
 		}
-		if !ok {
+		switch {
+		case !ok:
 			t.master = nil
 			return interrupted
-		}
-		if outcome == infeasible || t.bounding {
+		case outcome == infeasible || t.bundle.value.bound > g.hopeless:
+			return infeasible
+		case t.bounding:
 			return outcome
 		}
 		if t.bundle.value.bound < t.target() {

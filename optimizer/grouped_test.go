@@ -25,6 +25,9 @@ func tenantFleet(seed uint64, kind fleetKind, workloads, namespaces int) *Proble
 func TestTenantsAgreeWithPricedQuotas(t *testing.T) {
 	for _, kind := range []fleetKind{looseFleet, tightFleet, veryTightFleet, penalizedFleet, budgetFleet, singleFleet, nodeFleet} {
 		p := tenantFleet(3, kind, 24, 6)
+		for i := range p.Workloads {
+			p.Workloads[i].MaxReplicas = Bound{Limited: true, Value: 6}
+		}
 		without := *defaultLimits()
 		without.quotaRows = math.MaxInt
 		grouped, priced := solve(t, p, Options{RelativeGap: 1e-3}), solve(t, p, Options{RelativeGap: 1e-3, limits: &without})
@@ -50,12 +53,18 @@ func TestShadowPricesOfManyQuotas(t *testing.T) {
 		p.Workloads = append(p.Workloads, w)
 		p.Quotas = append(p.Quotas, Quota{Namespace: w.Namespace, Pool: 0, Capacity: 3})
 	}
+	// One without quotas beside them, in a scarce pool.
+	p.Pools = append(p.Pools, Pool{Name: "small", Limited: true, Capacity: 3})
+	p.Workloads = append(p.Workloads, Workload{Name: "free", Priority: 1, Demand: 10, Variants: []Variant{
+		{Name: "scarce", Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: 2, PricePerHour: 1}}},
+		{Name: "dearer", Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: 1, PricePerHour: 4}}},
+	}})
 	s := solve(t, p, Options{})
-	if s.Objective != 30*(3+7*4) {
-		t.Errorf("objective %v", s.Objective)
+	if s.Objective != 31*(3+7*4) || math.Abs(s.Pools[2].ShadowPrice-3) > 1e-3 {
+		t.Errorf("objective %v, shadow price of the small pool %v", s.Objective, s.Pools[2].ShadowPrice)
 	}
-	for k := range s.Quotas {
-		if math.Abs(s.Quotas[k].ShadowPrice-3) > 1e-3 {
+	for k := range s.Allocations {
+		if k < len(s.Quotas) && math.Abs(s.Quotas[k].ShadowPrice-3) > 1e-3 {
 			t.Errorf("shadow price of quota %d: %v, want 3", k, s.Quotas[k].ShadowPrice)
 		}
 		for j, got := range s.Allocations[k].MarginalPrice {

@@ -54,8 +54,7 @@ func TestTenantsProveFleetsOfManyQuotas(t *testing.T) {
 	for _, kind := range []instance.Kind{instance.Tight, instance.Short} {
 		p := instance.Generate(instance.Params{Kind: kind, Workloads: 200, Pools: 5})
 		shareOut(p, 50, 1)
-		s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: 1_500_000})
-		println(kind.String(), s.Effort, int(s.Gap*1e6))
+		s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: 300_000})
 		if err != nil || s.Proof != optimizer.Optimal {
 			t.Errorf("%v: error %v, proof %v, gap %v", kind, err, s.Proof, s.Gap)
 		}

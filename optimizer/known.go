@@ -143,7 +143,7 @@ func (l *lagrangian) seed() {
 		l.hashes[i] = append(hashes.take(room)[:0], l.hashes[i]...)
 		known := &l.known[i]
 		known.values = append(values.take(room * (1 + len(w.rows)))[:0], known.values...)
-		if w.tenant != nil {
+		if w.tenant != nil || l.narrowed[i] > 0 {
 			continue
 		}
 		x = resize(x, w.items)

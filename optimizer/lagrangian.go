@@ -43,9 +43,10 @@ type worker struct {
 	spent  int // effort not yet charged
 }
 
-// blockSize is the number of workloads in a block, tenantBlock that where there are tenants among them.
+// blockSize is the number of workloads in a block. Where there are tenants among them it is some share of them.
 const (
 	blockSize   = 256
+	blockShare  = 32
 	tenantBlock = 4
 )
 
@@ -125,7 +126,7 @@ const firstMet = 2
 func newLagrangian(p *program, budget *effort) *lagrangian {
 	l := &lagrangian{program: p, budget: budget, block: blockSize}
 	if slices.ContainsFunc(p.workloads, func(w workload) bool { return w.tenant != nil }) {
-		l.block = tenantBlock
+		l.block = min(blockSize, max(tenantBlock, len(p.workloads)/blockShare))
 	}
 	l.columns = make([][]column, len(p.workloads))
 	l.hashes = make([][]uint64, len(p.workloads))

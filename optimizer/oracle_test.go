@@ -320,6 +320,24 @@ func TestEveryPathEqualsBruteForce(t *testing.T) {
 	}
 }
 
+// Several quotas in each namespace, whose workloads are taken together.
+func TestTenantsEqualBruteForce(t *testing.T) {
+	grouped := *defaultLimits()
+	grouped.quotaRows = 0
+	compare(t, 77, short.Of(400**times), Options{limits: &grouped}, func(r *rand.Rand) *Problem {
+		p := randomSmall(r)
+		p.Quotas = nil
+		for _, namespace := range []string{"a", "b"} {
+			for g := range p.Pools {
+				if r.IntN(2) == 0 {
+					p.Quotas = append(p.Quotas, Quota{Namespace: namespace, Pool: g, Capacity: r.IntN(10)})
+				}
+			}
+		}
+		return p
+	})
+}
+
 // Shapes and phases together, in every workload that may have them.
 func TestRoutedWorkloadsEqualBruteForce(t *testing.T) {
 	compare(t, 102_000, short.Of(200**times), Options{}, func(r *rand.Rand) *Problem {

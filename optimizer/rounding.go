@@ -124,7 +124,7 @@ func (b *bundle) aroundMean(i int, fractions []fraction) []int32 {
 	}
 	l := b.l
 	w := &l.workloads[i]
-	if w.single {
+	if w.single || w.tenant != nil {
 		return choices
 	}
 	lo, hi := make([]int32, w.items), make([]int32, w.items)

@@ -49,6 +49,7 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 	for _, g := range s.canonical.pools {
 		s.packings = append(s.packings, s.packed[g])
 	}
+	s.grouped = s.groups()
 	s.stages()
 	return s.solution(p), nil
 }
@@ -60,6 +61,8 @@ type solver struct {
 	packed, packings []packing
 	options          Options
 	budget           *effort
+	// grouped: workloads are taken together by namespace.
+	grouped bool
 	// sizes are what replicaSizes has worked out, nil before.
 	sizes [][]int
 
@@ -238,9 +241,9 @@ func (s *solver) left(settled map[int]float64, priorities []int) map[int]float64
 }
 
 // large says whether there are more workloads than a linear program with a row for each finds plans of
-// by itself. Tenants are few.
+// by itself. Tenants are few among them.
 func (s *solver) large() bool {
-	return len(s.canonical.workloads) > s.options.limits.rootRows && len(s.canonical.Quotas) <= s.options.limits.quotaRows
+	return len(s.canonical.workloads) > s.options.limits.rootRows && !s.grouped
 }
 
 // unmet is the demand of a priority that a plan leaves.
@@ -377,7 +380,7 @@ func (s *solver) run(at stage, tentative bool) {
 	}
 	t.roundable = t.quick() && s.roundable()
 	l := t.l
-	if len(program.rows)-program.shared > s.options.limits.quotaRows {
+	if s.grouped {
 		s.last.result = s.searchGrouped(at, t, tentative)
 	} else if s.last.result = t.solve(tentative); t.grown {
 		l = s.searchRounded(at, t, tentative)

@@ -10,7 +10,7 @@ import (
 // program of its own. Prices of quotas would do for a bound, but a namespace has few replicas, which rarely fill its quotas to
 // the last device as mixtures of configurations do; and of hundreds of quotas prices are found slowly.
 type tenant struct {
-	// members are as in the program with rows of quotas, from row shared on, and rows those before that they may use.
+	// members are workloads of the program with rows of quotas, which begin at row shared; rows are those before it that they may use.
 	members []*workload
 	shared  int
 	rows    []int32
@@ -21,9 +21,10 @@ type tenant struct {
 	quotas []int32
 	// warm is what the search before has found.
 	warm *warmStart
-	// options are those of searches. patience is the effort of each, 0: the plans found at the root will do. allowance is
-	// the gap that is good enough, in terms of cost.
+	// options are those of searches, and siblings the number of tenants. patience is the effort of each search, 0: the plans found at
+	// the root will do. allowance is the gap that is good enough, in terms of cost.
 	options   Options
+	siblings  int
 	patience  int
 	allowance float64
 	// answers are the latest ones.
@@ -39,9 +40,9 @@ type tenantAnswer struct {
 	lo, hi []int32
 }
 
-// newTenant takes members of a program for one workload.
-func newTenant(p *program, members []int, o Options) *tenant {
-	t := &tenant{shared: p.shared, options: o}
+// newTenant takes workloads of a program for one, beside so many siblings.
+func newTenant(p *program, members []int, siblings int, o Options) *tenant {
+	t := &tenant{shared: p.shared, siblings: siblings, options: o}
 	sub := &program{workloads: make([]workload, len(members))}
 	for m, i := range members {
 		w := &p.workloads[i]
@@ -222,44 +223,59 @@ func (t *tenant) narrow(lo, hi []int32) {
 func (t *tenant) search(budget *effort) (answer priced, x []int32, spent int) {
 	found := t.searchOnce(budget, t.patience == 0, t.allowance, &spent)
 	if found.best == nil && t.patience == 0 && !math.IsInf(found.bound, 1) {
+		bound := found.bound
 		found = t.searchOnce(budget, false, math.Inf(1), &spent)
+		found.bound = max(found.bound, bound)
 	}
 	if found.best == nil {
 		return priced{bound: found.bound}, nil, spent
 	}
-	t.warm = &warmStart{prices: found.prices, kept: make([]bool, len(t.members))}
 	for m, pick := range found.best.picks {
-		t.warm.kept[m] = true
-		t.warm.x = append(t.warm.x, t.l.columns[m][pick].x...)
+		x = append(x, t.l.columns[m][pick].x...)
 	}
-	return priced{bound: found.bound, found: true}, t.warm.x, spent
+	t.warm.prices = found.prices
+	t.begin(x)
+	return priced{bound: found.bound, found: true}, x, spent
+}
+
+// begin makes a configuration of the members the one that the next search begins with.
+func (t *tenant) begin(x []int32) {
+	t.warm = &warmStart{prices: t.warm.prices, x: x, kept: slices.Repeat([]bool{true}, len(t.members))}
 }
 
 // searchOnce adds what it takes to spent.
 func (t *tenant) searchOnce(budget *effort, hasty bool, allowance float64, spent *int) result {
-	t.limit(budget)
+	t.limit(budget, *spent)
 	tree := newTree(t.l, t.options)
 	tree.hasty, tree.warm = hasty, t.warm
-	tree.gap, tree.unit = allowance, 1
+	tree.gap, tree.unit, tree.finest = allowance, 1, finestOfTenants
 	found := tree.solve(false)
 	*spent += t.l.budget.spent()
 	return found
 }
 
-// limit sets the effort of a search.
-func (t *tenant) limit(budget *effort) {
-	most := min(budget.left, max(t.patience, firstPatience*len(t.members)))
+// limit sets the effort of a search, of which so much is spent, so that all tenants together keep to the budget.
+func (t *tenant) limit(budget *effort, spent int) {
+	most := t.patience
+	if most == 0 {
+		most = firstPatience * len(t.members)
+	}
+	most = max(0, min(most, budget.left/t.siblings)-spent)
 	t.l.budget = &effort{left: most, given: most, stop: budget.stop, grace: budget.grace}
 }
 
-// firstPatience limits the search for a plan, in pricing problems for each member.
-const firstPatience = 3000
+// firstPatience limits the search for a plan, in pricing problems for each member. finestOfTenants is the least gap: the
+// prices of a tenant may be far above what a plan costs.
+const (
+	firstPatience   = 3000
+	finestOfTenants = 1e-13
+)
 
 // shadowPrices are the multipliers of the quotas at prices of the shared rows, as tree.shadowPrices has them.
 func (t *tenant) shadowPrices(prices []float64, budget *effort) []float64 {
 	t.price(prices)
 	t.l.widen()
-	t.limit(budget)
+	t.limit(budget, 0)
 	b := bundle{l: t.l, prices: t.warm.prices}
 	b.value, b.fresh = t.l.evaluate(b.prices), true
 	if b.value.ok {

@@ -16,10 +16,12 @@ type tree struct {
 	bundle   bundle
 	gap      float64
 	unit     float64 // what the gap is relative to; 0: the objective
+	finest   float64 // the least gap, relative to the objective
 	whole    bool    // costs are whole numbers
 	hasty    bool    // the plans found at the root will do
 	bounding bool    // the bound of the root will do
-	tenants  bool    // some workloads are tenants
+	tenants  bool    // some workloads are tenants, whose configurations are too many to be listed
+	insisted bool    // tenants have been given an effort and a gap
 	onward   bool    // a small program's search goes on from a plan that is good enough
 	engine   lp.Engine
 	limits   *limits
@@ -105,7 +107,7 @@ type result struct {
 
 // newTree prepares to solve the program.
 func newTree(l *lagrangian, o Options) *tree {
-	t := &tree{l: l, gap: o.searchGap(), engine: o.LP, limits: o.limits, coreLimit: o.limits.columns, coreReach: math.Inf(1), floor: math.Inf(1)}
+	t := &tree{l: l, gap: o.searchGap(), engine: o.LP, limits: o.limits, coreLimit: o.limits.columns, coreReach: math.Inf(1), floor: math.Inf(1), finest: tolerance / 5}
 	t.bundle = bundle{l: l, prices: make([]float64, len(l.rows))}
 	t.bundle.visit = t.offerCut
 	return t
@@ -139,7 +141,7 @@ func (t *tree) target() float64 {
 	if unit == 0 {
 		unit = math.Abs(t.best.cost)
 	}
-	target := t.best.cost - max(t.gap*unit, tolerance/5*math.Abs(t.best.cost))
+	target := t.best.cost - max(t.gap*unit, t.finest*math.Abs(t.best.cost))
 	if t.whole {
 		return min(target, t.best.cost-1+1e-2)
 	}
@@ -333,7 +335,7 @@ func (t *tree) chooseStart() {
 // finishExactly closes the root to the last digit where that is easy, whatever the
 // gap asked for, so that most plans are optimal and do not change without reason.
 func (t *tree) finishExactly() bool {
-	if t.best == nil || t.limits.columns == 0 {
+	if t.best == nil || t.limits.columns == 0 || t.tenants {
 		return false
 	}
 	gap, limit := t.gap, t.coreLimit
@@ -398,7 +400,7 @@ func (w *workload) idle() (total float64) {
 		total += w.unmetCost * w.demand
 	}
 	if !math.IsInf(w.shortfallCost, 1) {
-		total += w.shortfallCost * float64(w.leastOfVariants+w.least)
+		total += w.shortfallCost * float64(max(w.leastOfVariants, w.least))
 	}
 	return total
 }
@@ -551,6 +553,9 @@ func (t *tree) enter(n *treeNode) (restore func()) {
 // visit bounds a node, and closes it or returns its children. It returns false if
 // the effort ran out before. depth is that of the plunge still to go.
 func (t *tree) visit(n *treeNode, depth int) (children [2]*treeNode, finished bool) {
+	if t.tenants && !t.insisted && t.best != nil {
+		t.insist(tenantRounds[len(tenantRounds)-1])
+	}
 	switch t.raise() {
 	case infeasible:
 		return children, true
@@ -655,7 +660,7 @@ func (t *tree) nearest(i int, reach float64) float64 {
 	lo, hi := t.l.bounds(w)
 	least := t.bundle.value.values[i]
 	var near []column
-	for range 8 {
+	for try := 0; try < 8 && w.tenant == nil; try++ {
 		columns, complete := t.l.pricer.enumerate(w, lo, hi, t.bundle.prices, least+reach, enumerationLimit{4 * nearColumns, enumerationSteps})
 		near = columns
 		sparse := len(columns) < nearColumns/4 && reach < t.bundle.value.scale
