@@ -554,8 +554,11 @@ func (m *mixture) charge(budget *effort) {
 }
 
 // surplusFactor is by how much exceeding a row costs more than its price at first, and each time
-// that it turns out to pay.
-const surplusFactor = 4
+// that it turns out to pay, up to mostSurplus: where there is no plan it always does.
+const (
+	surplusFactor = 4
+	mostSurplus   = 1e50
+)
 
 // raiseSurplus makes the rows dearer that are exceeded, and says whether any is.
 func (m *mixture) raiseSurplus() bool {
@@ -563,7 +566,7 @@ func (m *mixture) raiseSurplus() bool {
 	for r := range m.surplus {
 		if m.excess(r) > 1e-9 {
 			exceeded = true
-			m.surplus[r] *= surplusFactor
+			m.surplus[r] = min(mostSurplus, m.surplus[r]*surplusFactor)
 		}
 	}
 	return exceeded

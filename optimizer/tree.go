@@ -542,6 +542,7 @@ func (t *tree) enter(n *treeNode) (restore func()) {
 	t.entered = n
 	t.bundle.prices, t.bundle.cuts, t.bundle.step, t.bundle.fresh = n.prices, slices.Clone(n.cuts), n.step, false
 	t.bundle.weights = make([]float64, len(n.cuts))
+	t.bundle.value.bound = math.Inf(-1) // that of another node
 	return func() {
 		for i := len(before) - 1; i >= 0; i-- {
 			t.l.lo[before[i].item], t.l.hi[before[i].item] = before[i].lo, before[i].hi
