@@ -88,3 +88,17 @@ func TestStoppedWithTenants(t *testing.T) {
 		}
 	}
 }
+
+// Within the bounds of a branch no configuration turns up that a workload may not have: of two variants where it may use
+// one, or of more replicas than its maximum.
+func TestTenantsKeepToMixingAndMaximums(t *testing.T) {
+	for seed := range uint64(12) {
+		p := tenantFleet(seed, singleFleet, 24, 6)
+		for i := range p.Workloads {
+			if w := &p.Workloads[i]; i%2 == 0 {
+				w.Mixing, w.MaxReplicas = Allowed, Bound{Limited: true, Value: 6}
+			}
+		}
+		checkSolution(t, p, solve(t, p, Options{RelativeGap: 1e-6, Effort: 300_000}))
+	}
+}
