@@ -43,12 +43,10 @@ func (s *columnStore) newColumn(w *workload, x []int32) (column, bool) {
 				continue
 			}
 			counts[j] += n
-			c.cost += at.price * float64(n)
 			for _, u := range w.usesOf(at) {
 				c.use[w.local(u.row)] += u.amount * float64(n)
 			}
 		}
-		c.cost += v.switching(counts[j])
 		if counts[j] > 0 {
 			used++
 		}
@@ -59,17 +57,19 @@ func (s *columnStore) newColumn(w *workload, x []int32) (column, bool) {
 	}
 	c.unmet = w.unmet(counts)
 	c.missing = max(missing, w.least-total)
-	fits := w.charge(&c)
-	return c, fits
+	if !w.charge(&c) {
+		return c, false
+	}
+	c.cost = w.costOf(&c)
+	return c, true
 }
 
-// charge adds what unmet demand and missing replicas cost and use.
+// charge adds what unmet demand and missing replicas use, and says whether they are allowed.
 func (w *workload) charge(c *column) bool {
 	if c.unmet > 0 {
 		if math.IsInf(w.unmetCost, 1) {
 			return false
 		}
-		c.cost += w.unmetCost * c.unmet
 		if w.unmetRow != none {
 			c.use[w.local(w.unmetRow)] += c.unmet
 		}
@@ -78,7 +78,6 @@ func (w *workload) charge(c *column) bool {
 		if math.IsInf(w.shortfallCost, 1) {
 			return false
 		}
-		c.cost += w.shortfallCost * float64(c.missing)
 		if w.shortfallRow != none {
 			c.use[w.local(w.shortfallRow)] += float64(c.missing)
 		}
@@ -86,7 +85,7 @@ func (w *workload) charge(c *column) bool {
 	return true
 }
 
-// costOf works out the cost of a column again, after that of the workload has changed.
+// costOf is the cost of an allowed column.
 func (w *workload) costOf(c *column) float64 {
 	cost := 0.0
 	for j := range w.variants {

@@ -49,7 +49,7 @@ func (t *tree) newCore() *core {
 // solveCore solves the core of the node and says whether it did: nothing better than the target is
 // left in the node then. Where a master bounds the nodes, only small cores are sooner done than more of these.
 func (t *tree) solveCore() bool {
-	if t.tenants {
+	if t.l.tenants {
 		return false
 	}
 	if t.master != nil {

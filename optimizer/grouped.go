@@ -36,7 +36,7 @@ func newGrouped(p *program, namespace func(i int) string, o Options) *grouped {
 	for _, members := range g.members {
 		w := p.workloads[members[0]]
 		if p.quoted(members[0]) {
-			w = newTenant(p, members, len(index), o).workload()
+			w = newTenant(p, members, len(index), o).whole
 		}
 		w.firstItem = first
 		first += w.items
@@ -94,21 +94,18 @@ func (g *grouped) warmStart(from *warmStart) *warmStart {
 	return w
 }
 
-// quotaPrices adds, to prices of the rows that all workloads share, those of quotas in a program without others by
+// priceQuotas adds, to prices of the rows that all workloads share, those of the quotas of a program without others by
 // rounding, for people to read.
-func (g *grouped) quotaPrices(p *program, shared []float64, budget *effort) []float64 {
-	prices := make([]float64, len(p.rows))
-	copy(prices, shared)
+func (g *grouped) priceQuotas(p *program, prices []float64, budget *effort) {
 	for i := range g.workloads {
 		if g.workloads[i].tenant == nil {
 			continue
 		}
 		t := newTenant(p, g.members[i], 1, Options{})
-		for n, price := range t.shadowPrices(shared, budget) {
+		for n, price := range t.shadowPrices(prices, budget) {
 			prices[t.quotas[n]] = price
 		}
 	}
-	return prices
 }
 
 // groups says whether workloads are taken together by namespace: there are many quotas, and namespaces are not large.
@@ -117,28 +114,21 @@ func (s *solver) groups() bool {
 		return false
 	}
 	members := map[string]int{}
-	for _, q := range s.canonical.Quotas {
-		members[q.Namespace] = 0
-	}
-	quoted := 0
 	for i := range s.canonical.workloads {
-		if n, ok := members[s.canonical.given(i).Namespace]; ok {
-			members[s.canonical.given(i).Namespace] = n + 1
-			quoted++
-		}
+		members[s.canonical.given(i).Namespace]++
 	}
-	rows, tenants := 0, 0
+	rows, tenants := 0, map[string]int{}
 	for _, q := range s.canonical.Quotas {
-		if members[q.Namespace] > 0 {
+		if n := members[q.Namespace]; n > 0 {
+			tenants[q.Namespace] = n
 			rows++
 		}
 	}
-	for _, n := range members {
-		if n > 0 {
-			tenants++
-		}
+	quoted := 0
+	for _, n := range tenants {
+		quoted += n
 	}
-	return rows > s.options.limits.quotaRows && quoted <= mostMembers*tenants
+	return rows > s.options.limits.quotaRows && quoted <= mostMembers*len(tenants)
 }
 
 // mostMembers is the mean number of members up to which tenants do better than prices of quotas.
@@ -152,7 +142,6 @@ func (s *solver) searchGrouped(at stage, t *tree, tentative bool) result {
 	sharper := newProgram(s.canonical, s.packings, rounding{quotas: s.replicaSizes()}, at, nil)
 	g := newGrouped(sharper, func(i int) string { return s.canonical.given(i).Namespace }, inner)
 	u := s.newTree(at, g.program, outcome{}, t.l.budget)
-	u.tenants, u.onward = true, false
 	u.l.widen() // prices are those of the limits then
 	if t.start != nil {
 		u.start = t.start[:p.shared]
@@ -176,10 +165,9 @@ func (s *solver) searchGrouped(at stage, t *tree, tentative bool) result {
 	if found.best != nil {
 		found.bound = min(found.bound, found.best.cost)
 	}
+	found.prices = append(slices.Clone(found.prices), make([]float64, len(p.rows)-p.shared)...)
 	if at.kind == moneyStage && !at.bounding && !at.hasty && found.best != nil && !t.l.budget.exhausted() {
-		found.prices = g.quotaPrices(p, found.prices, t.l.budget)
-	} else {
-		found.prices = append(slices.Clone(found.prices), make([]float64, len(p.rows)-p.shared)...)
+		g.priceQuotas(p, found.prices, t.l.budget)
 	}
 	return found
 }

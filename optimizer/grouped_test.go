@@ -44,21 +44,18 @@ func TestTenantsAgreeWithPricedQuotas(t *testing.T) {
 // As with one scarce pool and a dearer way out: a further device of a quota saves what the way out costs more.
 func TestShadowPricesOfManyQuotas(t *testing.T) {
 	p := fleet(1000)
-	p.Pools = append(p.Pools, Pool{Name: "unlimited"})
-	for k := range 30 {
-		w := Workload{Name: fmt.Sprint(k), Namespace: fmt.Sprint("team", k), Priority: 1, Demand: 10, Variants: []Variant{
-			{Name: "scarce", Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{PricePerHour: 1}}},
+	p.Pools = append(p.Pools, Pool{Name: "unlimited"}, Pool{Name: "small", Limited: true, Capacity: 3})
+	add := func(namespace string, scarce int) {
+		p.Workloads = append(p.Workloads, Workload{Name: namespace, Namespace: namespace, Priority: 1, Demand: 10, Variants: []Variant{
+			{Name: "scarce", Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: scarce, PricePerHour: 1}}},
 			{Name: "dearer", Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: 1, PricePerHour: 4}}},
-		}}
-		p.Workloads = append(p.Workloads, w)
-		p.Quotas = append(p.Quotas, Quota{Namespace: w.Namespace, Pool: 0, Capacity: 3})
+		}})
 	}
-	// One without quotas beside them, in a scarce pool.
-	p.Pools = append(p.Pools, Pool{Name: "small", Limited: true, Capacity: 3})
-	p.Workloads = append(p.Workloads, Workload{Name: "free", Priority: 1, Demand: 10, Variants: []Variant{
-		{Name: "scarce", Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: 2, PricePerHour: 1}}},
-		{Name: "dearer", Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: 1, PricePerHour: 4}}},
-	}})
+	for k := range 30 {
+		p.Quotas = append(p.Quotas, Quota{Namespace: fmt.Sprint("team", k), Pool: 0, Capacity: 3})
+		add(p.Quotas[k].Namespace, 0)
+	}
+	add("without quotas", 2)
 	s := solve(t, p, Options{})
 	if s.Objective != 31*(3+7*4) || math.Abs(s.Pools[2].ShadowPrice-3) > 1e-3 {
 		t.Errorf("objective %v, shadow price of the small pool %v", s.Objective, s.Pools[2].ShadowPrice)

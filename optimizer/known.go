@@ -125,6 +125,10 @@ const usuallyMet = 5
 // seed adds, for every workload, the configuration without replicas and those of one
 // variant alone, so that the first quick passes have something to go by.
 func (l *lagrangian) seed() {
+	if l.seeded {
+		return
+	}
+	l.seeded = true
 	var (
 		x       []int32
 		columns slab[column]
@@ -143,7 +147,7 @@ func (l *lagrangian) seed() {
 		l.hashes[i] = append(hashes.take(room)[:0], l.hashes[i]...)
 		known := &l.known[i]
 		known.values = append(values.take(room * (1 + len(w.rows)))[:0], known.values...)
-		if w.tenant != nil || l.narrowed[i] > 0 {
+		if w.tenant != nil {
 			continue
 		}
 		x = resize(x, w.items)

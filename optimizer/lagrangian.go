@@ -23,6 +23,10 @@ type lagrangian struct {
 	hashes  [][]uint64
 	workers []worker // by block of workloads
 	block   int      // the number of workloads in a block
+	// tenants: some workloads are tenants, whose configurations are too many to be listed.
+	tenants bool
+	// seeded: there are the configurations that quick passes begin with.
+	seeded bool
 	// known has the columns by workload once more, for quick passes; nil before the first.
 	known []knownColumns
 	// narrowed counts the bounds of the node by workload that are not those of the root.
@@ -125,7 +129,7 @@ const firstMet = 2
 
 func newLagrangian(p *program, budget *effort) *lagrangian {
 	l := &lagrangian{program: p, budget: budget, block: blockSize}
-	if slices.ContainsFunc(p.workloads, func(w workload) bool { return w.tenant != nil }) {
+	if l.tenants = slices.ContainsFunc(p.workloads, func(w workload) bool { return w.tenant != nil }); l.tenants {
 		l.block = min(blockSize, max(tenantBlock, len(p.workloads)/blockShare))
 	}
 	l.columns = make([][]column, len(p.workloads))

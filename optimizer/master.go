@@ -157,7 +157,9 @@ func (m *master) raise() (outcome ascent, ok bool) {
 		missing := t.target() - b.value.bound
 		exceeded := missing > 0 && m.mixture.raiseSurplus()
 		added := m.add(v.cut.picks)
-		if vain++; !exceeded || added > 0 {
+		if exceeded && added == 0 {
+			vain++
+		} else {
 			vain = 0
 		}
 		exceeded = exceeded && vain < vainRaises

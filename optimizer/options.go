@@ -7,7 +7,8 @@ type Options struct {
 	// RelativeGap ≥ 0 is the gap at which a plan counts as optimal: the search
 	// ends when (objective − bound) ≤ RelativeGap·objective, of some 240 workloads
 	// or fewer with the best plan or after eight times as much effort, 100,000 at
-	// most, unless there are more than 24 quotas. Below 3e-9 the arithmetic decides, so 0 means 3e-9.
+	// most, unless namespaces with quotas are searched one by one (more than 24
+	// quotas). Below 3e-9 the arithmetic decides, so 0 means 3e-9.
 	RelativeGap float64
 	// Effort limits the work of the whole solve, in pricing problems of one
 	// workload (about a microsecond each); 0 means 10 million. Equal efforts give
@@ -60,7 +61,8 @@ type limits struct {
 	// reliable is the number of gains seen on each side of the splits of an item from which on they tell what the
 	// next ones may gain.
 	reliable int
-	// quotaRows is the number of rows of quotas up to which they are priced, and workloads not grouped by namespace.
+	// quotaRows is the number of quotas, of namespaces that have workloads, up to which they are priced, and workloads not
+	// grouped by namespace.
 	quotaRows int
 }
 

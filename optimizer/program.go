@@ -92,6 +92,21 @@ func (w *workload) priced(at *place, prices []float64) float64 {
 	return q
 }
 
+// addPlaces adds the places of another workload, with those of their uses that keep says, as it returns them.
+func (w *workload) addPlaces(from *workload, keep func(use) (use, bool)) {
+	for _, at := range from.places {
+		uses := from.usesOf(&at)
+		at.firstUse = int32(len(w.uses))
+		for _, u := range uses {
+			if kept, ok := keep(u); ok {
+				w.uses = append(w.uses, kept)
+			}
+		}
+		at.bound = int32(len(w.uses))
+		w.places = append(w.places, at)
+	}
+}
+
 // placesOf are those of a variant.
 func (w *workload) placesOf(v *variant) []place { return w.places[v.firstItem:][:v.items] }
 

@@ -10,11 +10,11 @@ import (
 // program of its own. Prices of quotas would do for a bound, but a namespace has few replicas, which rarely fill its quotas to
 // the last device as mixtures of configurations do; and of hundreds of quotas prices are found slowly.
 type tenant struct {
-	// members are workloads of the program with rows of quotas, which begin at row shared; rows are those before it that they may use.
+	// members are workloads of the program with rows of quotas, and whole is what stands for them in the one without. It has
+	// no variants: what depends on these asks the tenant.
 	members []*workload
-	shared  int
-	rows    []int32
-	// l is the program of the members, whose costs have the shared rows priced, and most bounds the items.
+	whole   workload
+	// l is the program of the members, whose costs have the rows of whole priced, and most bounds the items.
 	l    *lagrangian
 	most []int32
 	// quotas are the rows of l in the program with rows of quotas.
@@ -36,38 +36,35 @@ type tenant struct {
 type tenantAnswer struct {
 	priced
 	x      []int32
-	prices []float64 // of rows
+	prices []float64 // of the rows of whole
 	lo, hi []int32
 }
 
 // newTenant takes workloads of a program for one, beside so many siblings.
 func newTenant(p *program, members []int, siblings int, o Options) *tenant {
-	t := &tenant{shared: p.shared, siblings: siblings, options: o}
-	sub := &program{workloads: make([]workload, len(members))}
-	for m, i := range members {
+	t := &tenant{siblings: siblings, options: o}
+	var shared []int32
+	for _, i := range members {
 		w := &p.workloads[i]
 		t.members = append(t.members, w)
-		for _, r := range w.rows {
-			if int(r) < p.shared {
-				t.rows = append(t.rows, r)
-			} else {
-				t.quotas = append(t.quotas, r)
-			}
-		}
-		sub.workloads[m] = *w
-		sub.workloads[m].firstItem = sub.items
-		sub.items += w.items
+		n, _ := slices.BinarySearch(w.rows, int32(p.shared))
+		shared, t.quotas = append(shared, w.rows[:n]...), append(t.quotas, w.rows[n:]...)
 	}
-	t.rows, t.quotas = sortedOnce(t.rows), sortedOnce(t.quotas)
-	t.warm = &warmStart{prices: make([]float64, len(t.quotas))}
+	t.quotas = sortedOnce(t.quotas)
+	t.whole = workload{tenant: t, rows: sortedOnce(shared), unmetRow: none, shortfallRow: none}
+	sub := &program{}
 	for _, r := range t.quotas {
 		sub.rows = append(sub.rows, p.rows[r])
 	}
-	for m := range sub.workloads {
-		t.leaveQuotas(&sub.workloads[m])
+	for _, member := range t.members {
+		sub.workloads = append(sub.workloads, t.alone(member))
+		t.whole.addPlaces(member, func(u use) (use, bool) { return u, int(u.row) < p.shared })
+		t.whole.items += member.items
 	}
+	sub.items = t.whole.items
 	t.l = newLagrangian(sub, nil)
 	t.most = slices.Clone(t.l.hi)
+	t.warm = &warmStart{prices: make([]float64, len(t.quotas))}
 	return t
 }
 
@@ -76,43 +73,18 @@ func sortedOnce(rows []int32) []int32 {
 	return slices.Compact(rows)
 }
 
-// leaveQuotas leaves a copy of a member no other rows than those of quotas, as rows of l.
-func (t *tenant) leaveQuotas(w *workload) {
-	from := *w
-	w.places, w.uses, w.rows, w.unmetRow, w.shortfallRow = slices.Clone(from.places), nil, nil, none, none
-	for item := range w.places {
-		at := &w.places[item]
-		uses := from.usesOf(at)
-		at.firstUse = int32(len(w.uses))
-		for _, u := range uses {
-			if n, quota := slices.BinarySearch(t.quotas, u.row); quota {
-				w.uses = append(w.uses, use{int32(n), u.amount})
-				w.rows = append(w.rows, int32(n))
-			}
-		}
-		at.bound = int32(len(w.uses))
+// alone is the next member in the program of the members, where quotas are the only rows.
+func (t *tenant) alone(member *workload) workload {
+	w := *member
+	w.firstItem, w.places, w.uses, w.rows, w.unmetRow, w.shortfallRow = t.whole.items, nil, nil, nil, none, none
+	w.addPlaces(member, func(u use) (use, bool) {
+		n, quota := slices.BinarySearch(t.quotas, u.row)
+		return use{int32(n), u.amount}, quota
+	})
+	for _, u := range w.uses {
+		w.rows = append(w.rows, u.row)
 	}
 	w.rows = sortedOnce(w.rows)
-}
-
-// workload is what stands for the members in a program without rows of quotas. It has no variants: what depends
-// on these asks the tenant.
-func (t *tenant) workload() workload {
-	w := workload{tenant: t, rows: t.rows, unmetRow: none, shortfallRow: none}
-	for _, member := range t.members {
-		w.items += member.items
-		for _, at := range member.places {
-			uses := member.usesOf(&at)
-			at.firstUse = int32(len(w.uses))
-			for _, u := range uses {
-				if int(u.row) < t.shared {
-					w.uses = append(w.uses, u)
-				}
-			}
-			at.bound = int32(len(w.uses))
-			w.places = append(w.places, at)
-		}
-	}
 	return w
 }
 
@@ -128,7 +100,7 @@ func (t *tenant) configure(c *column) bool {
 		x = x[member.items:]
 		c.cost += of.cost
 		for n, r := range member.rows {
-			if k, shared := slices.BinarySearch(t.rows, r); shared {
+			if k, shared := slices.BinarySearch(t.whole.rows, r); shared {
 				c.use[k] += of.use[n]
 			} else {
 				k, _ = slices.BinarySearch(t.quotas, r)
@@ -154,7 +126,7 @@ func (t *tenant) solve(lo, hi []int32, prices []float64, budget *effort) (answer
 		return answer, x, spent
 	}
 	a := tenantAnswer{priced: answer, x: x, lo: slices.Clone(lo), hi: slices.Clone(hi)}
-	for _, r := range t.rows {
+	for _, r := range t.whole.rows {
 		a.prices = append(a.prices, prices[r])
 	}
 	t.answers = append(t.answers[max(0, len(t.answers)-answersKept+1):], a)
@@ -166,7 +138,7 @@ const answersKept = 4
 
 // priced says whether the prices of the rows are those of an answer.
 func (t *tenant) priced(of, prices []float64) bool {
-	for n, r := range t.rows {
+	for n, r := range t.whole.rows {
 		if of[n] != prices[r] {
 			return false
 		}
@@ -176,18 +148,13 @@ func (t *tenant) priced(of, prices []float64) bool {
 
 // price sets the prices of the shared rows.
 func (t *tenant) price(prices []float64) {
+	places := t.whole.places
 	for m, member := range t.members {
 		w := &t.l.workloads[m]
-		for item := range member.places {
-			at := &member.places[item]
-			price := at.price
-			for _, u := range member.usesOf(at) {
-				if int(u.row) < t.shared {
-					price += u.amount * prices[u.row]
-				}
-			}
-			w.places[item].price = price
+		for item := range w.places {
+			w.places[item].price = t.whole.priced(&places[item], prices)
 		}
+		places = places[member.items:]
 		w.unmetCost, w.shortfallCost = member.unmetCost, member.shortfallCost
 		if member.unmetRow != none {
 			w.unmetCost += prices[member.unmetRow]

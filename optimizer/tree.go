@@ -20,7 +20,6 @@ type tree struct {
 	whole    bool    // costs are whole numbers
 	hasty    bool    // the plans found at the root will do
 	bounding bool    // the bound of the root will do
-	tenants  bool    // some workloads are tenants, whose configurations are too many to be listed
 	insisted bool    // tenants have been given an effort and a gap
 	onward   bool    // a small program's search goes on from a plan that is good enough
 	engine   lp.Engine
@@ -193,7 +192,7 @@ func (t *tree) root() bool {
 		g.hopeless = t.l.hopeless()
 	}
 	ascend := t.ascend
-	if t.tenants {
+	if t.l.tenants {
 		ascend = t.ascendTenants
 	}
 	outcome := ascend(g)
@@ -224,7 +223,7 @@ func (t *tree) small() bool { return t.rows() <= t.limits.rootRows }
 
 // exact says whether the search goes on from a plan that is good enough.
 func (t *tree) exact() bool {
-	return t.onward && t.gap > 0 && t.rows() <= t.limits.exactRows && t.l.budget.spent() <= onwardMost
+	return t.onward && !t.l.tenants && t.gap > 0 && t.rows() <= t.limits.exactRows && t.l.budget.spent() <= onwardMost
 }
 
 func (t *tree) rows() int { return len(t.l.workloads) + len(t.l.rows) }
@@ -335,7 +334,7 @@ func (t *tree) chooseStart() {
 // finishExactly closes the root to the last digit where that is easy, whatever the
 // gap asked for, so that most plans are optimal and do not change without reason.
 func (t *tree) finishExactly() bool {
-	if t.best == nil || t.limits.columns == 0 || t.tenants {
+	if t.best == nil || t.limits.columns == 0 || t.l.tenants {
 		return false
 	}
 	gap, limit := t.gap, t.coreLimit
@@ -554,7 +553,7 @@ func (t *tree) enter(n *treeNode) (restore func()) {
 // visit bounds a node, and closes it or returns its children. It returns false if
 // the effort ran out before. depth is that of the plunge still to go.
 func (t *tree) visit(n *treeNode, depth int) (children [2]*treeNode, finished bool) {
-	if t.tenants && !t.insisted && t.best != nil {
+	if t.l.tenants && !t.insisted && t.best != nil {
 		t.insist(tenantRounds[len(tenantRounds)-1])
 	}
 	switch t.raise() {
