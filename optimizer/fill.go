@@ -181,9 +181,9 @@ func (f *filler) place(c choice, n int) {
 		return
 	}
 	f.room.Place(c.workload, c.variant, c.placement, n)
-	item := f.first[c.workload] + c.placement
+	item, variants := f.first[c.workload]+c.placement, f.problem.Workloads[c.workload].Variants
 	for j := range c.variant {
-		item += len(f.problem.Workloads[c.workload].Variants[j].Placements)
+		item += len(variants[j].Placements)
 	}
 	f.plan.replicas[item] += int32(n)
 }
@@ -203,8 +203,9 @@ func (f *filler) cost(c choice, n int) float64 {
 
 // all calls visit for all places of workload i.
 func (f *filler) all(i int, visit func(c choice)) {
-	for j := range f.problem.Workloads[i].Variants {
-		for k := range f.problem.Workloads[i].Variants[j].Placements {
+	variants := f.problem.Workloads[i].Variants
+	for j := range variants {
+		for k := range variants[j].Placements {
 			visit(choice{i, j, k})
 		}
 	}
@@ -318,44 +319,60 @@ func (f *filler) left(i int) []float64 {
 func (f *filler) addSingle(i int, alike bool) {
 	w := &f.problem.Workloads[i]
 	f.counts = append(f.counts[:0], f.room.Counts(i)...)
-	counts := f.counts
 	if math.IsNaN(f.plan.unmet[i]) {
-		f.plan.unmet[i] = w.Unmet(counts)
+		f.plan.unmet[i] = w.Unmet(f.counts)
 	}
 	for f.plan.unmet[i] > 0 {
-		var best choice
-		number, after, least := 0, 0.0, math.Inf(1)
-		f.all(i, func(c choice) {
-			if alike && f.leastRate(c, f.plan.unmet[i]) >= least {
-				return // room takes longer to find out
+		best := f.bestSingle(i, alike)
+		if best.number == 0 {
+			return
+		}
+		f.place(best.choice, best.number)
+		f.counts[best.variant] += best.number
+		f.plan.unmet[i] = best.unmet
+	}
+}
+
+// single is replicas of one item, and what they leave unserved.
+type single struct {
+	addition
+	unmet float64
+}
+
+// bestSingle is what addSingle adds next, nothing where nothing is worth it.
+func (f *filler) bestSingle(i int, alike bool) (best single) {
+	w, left, least := &f.problem.Workloads[i], f.plan.unmet[i], math.Inf(1)
+	for j := range w.Variants {
+		v, now := &w.Variants[j], f.counts[j]
+		step, most := v.Switching(now+1)-v.Switching(now), min(v.Capacity, left)
+		for k := range v.Placements {
+			at := &v.Placements[k]
+			if alike && (1-tolerance)*(at.PricePerHour+at.change+step) >= least*most {
+				continue // it can't be the cheapest, and its room takes longer to find out
 			}
+			c := choice{i, j, k}
 			room := f.fits(c)
 			if room < 1 {
-				return
+				continue
 			}
 			n := 1
 			if alike {
-				n = f.alike(c, min(room, w.used(c.variant, f.plan.unmet[i])))
+				n = f.alike(c, min(room, w.used(j, left)))
 			}
 			cost := f.cost(c, n)
-			if rate := cost / f.plan.unmet[i]; rate >= least || !w.worth(rate) {
-				return // even if it served all
+			if rate := cost / left; rate >= least || !w.worth(rate) {
+				continue // even if it served all
 			}
-			counts[c.variant] += n
-			unmet := w.Unmet(counts)
-			counts[c.variant] -= n
-			served := f.plan.unmet[i] - unmet
+			f.counts[j] += n
+			unmet := w.Unmet(f.counts)
+			f.counts[j] -= n
+			served := left - unmet
 			if rate := cost / served; served > tolerance*w.Demand && rate < least && w.worth(rate) {
-				best, number, after, least = c, n, unmet, rate
+				best, least = single{addition{c, n}, unmet}, rate
 			}
-		})
-		if number == 0 {
-			return
 		}
-		f.place(best, number)
-		counts[best.variant] += number
-		f.plan.unmet[i] = after
 	}
+	return best
 }
 
 // alike says whether replicas of a variant serve as much each, however many there are.
@@ -364,13 +381,6 @@ func (w *Workload) alike() bool { return w.Redundancy == 0 && !w.routed() }
 // used is the number of replicas of variant j, at least one, that a demand uses up where they are alike.
 func (w *Workload) used(j int, demand float64) int {
 	return int(max(1, min(demand/w.Variants[j].Capacity, float64(unlimited))))
-}
-
-// leastRate is what replicas of a variant that are alike cost at least per request/s of a demand, but
-// for rounding.
-func (f *filler) leastRate(c choice, demand float64) float64 {
-	capacity := f.problem.Workloads[c.workload].Variants[c.variant].Capacity
-	return (1 - tolerance) * f.cost(c, 1) / min(capacity, demand)
 }
 
 // alike is the number of the next n replicas that cost as much as the first: those below the current

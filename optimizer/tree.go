@@ -131,16 +131,21 @@ func (t *tree) offer(a *assignment) {
 	}
 }
 
+// width is the gap asked for, as a difference of costs, of a plan of some cost.
+func (t *tree) width(cost float64) float64 {
+	unit := t.unit
+	if unit == 0 {
+		unit = math.Abs(cost)
+	}
+	return max(t.gap*unit, t.finest*math.Abs(cost))
+}
+
 // target is the bound that proves the best plan good enough.
 func (t *tree) target() float64 {
 	if t.best == nil {
 		return math.Inf(1)
 	}
-	unit := t.unit
-	if unit == 0 {
-		unit = math.Abs(t.best.cost)
-	}
-	target := t.best.cost - max(t.gap*unit, t.finest*math.Abs(t.best.cost))
+	target := t.best.cost - t.width(t.best.cost)
 	if t.whole {
 		return min(target, t.best.cost-1+1e-2)
 	}
@@ -630,10 +635,16 @@ func (t *tree) polish(b *bundle, picks []int32) {
 	if !fits {
 		return
 	}
-	p.improve(a)
+	if t.small() || a.cost-p.bound > fineShare*t.width(a.cost) {
+		p.improve(a)
+	}
 	t.offer(a)
 	t.l.budget.spend(len(t.l.workloads))
 }
+
+// fineShare is the share of the gap asked for up to which a plan of a large program is so close to the bound that
+// looking for pairs of exchanges takes longer than it is worth.
+const fineShare = 0.03
 
 // nearColumns is the number of configurations per workload that a thorough search
 // for plans adds.

@@ -124,10 +124,17 @@ func (c *checker) repeated(at *path, name string, first int) {
 }
 
 func (c *checker) nonNegative(at *path, field string, value float64) {
-	if math.IsNaN(value) || math.IsInf(value, 0) || value < 0 {
-		c.fail(at, field, "%g is not a finite number ≥ 0", value)
-	} else if value > maxAmount {
+	if !(value >= 0 && value <= maxAmount) {
+		c.failAmount(at, field, value)
+	}
+}
+
+// failAmount reports what is wrong with an amount.
+func (c *checker) failAmount(at *path, field string, value float64) {
+	if value > maxAmount && !math.IsInf(value, 1) {
 		c.fail(at, field, "%g > %g", value, float64(maxAmount))
+	} else {
+		c.fail(at, field, "%g is not a finite number ≥ 0", value)
 	}
 }
 
