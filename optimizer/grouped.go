@@ -32,11 +32,11 @@ func newGrouped(p *program, namespace func(i int) string, o Options) *grouped {
 		}
 		g.members[at] = append(g.members[at], i)
 	}
-	first := 0
+	first, share := 0, 1/float64(len(index))
 	for _, members := range g.members {
 		w := p.workloads[members[0]]
 		if p.quoted(members[0]) {
-			w = newTenant(p, members, len(index), o).whole
+			w = newTenant(p, members, share, o).whole
 		}
 		w.firstItem = first
 		first += w.items
@@ -178,19 +178,38 @@ type tenantRound struct {
 	effort, gap float64
 }
 
-// tenantRounds follow on one in which searches end at their roots.
+// tenantRounds follow on one in which searches end at their roots, and tenantRepeats is how often the last one is repeated while
+// some tenants have not come to what they may leave open.
 var tenantRounds = []tenantRound{{0.3, 0.5}, {1, 0.1}}
 
+const tenantRepeats = 3
+
 // insist makes searches for tenants thorough. What they may leave open is shared evenly in terms of cost: prices of shared
-// rows are part of what a tenant costs, so that a share of that may be much.
-func (t *tree) insist(round tenantRound) {
-	t.insisted = true
+// rows are part of what a tenant costs, so that a share of that may be much. Of the effort, half is shared among all, and half among those
+// that did not come to it with what they had. It says whether there were any.
+func (t *tree) insist(round tenantRound) bool {
+	var tenants []*tenant
+	unfinished := 0
 	for i := range t.l.workloads {
 		if w := t.l.workloads[i].tenant; w != nil {
-			n := float64(w.siblings)
-			w.patience, w.allowance, w.answers = 1+int(round.effort*float64(t.l.budget.left)/n), round.gap*(t.best.cost-t.target())/n, nil
+			tenants = append(tenants, w)
+			if w.unfinished() {
+				unfinished++
+			}
 		}
 	}
+	n := float64(len(tenants))
+	for _, w := range tenants {
+		w.share = 0.5 / n
+		if w.unfinished() {
+			w.share += 0.5 / float64(unfinished)
+		}
+	}
+	for _, w := range tenants {
+		w.insist(1+int(round.effort*w.share*float64(t.l.budget.left)), round.gap*(t.best.cost-t.target())/n)
+	}
+	t.insisted = true
+	return unfinished > 0
 }
 
 // ascendTenants raises the bound at the root of a program with tenants, and finds plans: first with searches
@@ -199,11 +218,14 @@ func (t *tree) insist(round tenantRound) {
 func (t *tree) ascendTenants(g goal) ascent {
 	t.master = t.newMaster()
 	outcome := t.raiseTenants(g)
-	for _, round := range tenantRounds {
+	last := len(tenantRounds) - 1
+	for k := range len(tenantRounds) + tenantRepeats {
 		if outcome == infeasible || t.master == nil || t.best == nil || t.hasty || t.bundle.value.bound >= t.target() || t.l.budget.exhausted() {
 			break
 		}
-		t.insist(round)
+		if !t.insist(tenantRounds[min(k, last)]) && k > last {
+			break
+		}
 		outcome = t.raiseTenants(g)
 	}
 	return outcome

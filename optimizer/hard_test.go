@@ -61,6 +61,15 @@ func TestTenantsProveFleetsOfManyQuotas(t *testing.T) {
 	}
 }
 
+// One namespace of 300 is hard: the effort that the others don't need is for it.
+func TestHardTenantsGetTheEffort(t *testing.T) {
+	p := instance.Generate(instance.Params{Kind: instance.Tight, Workloads: 3000, Pools: 5, Namespaces: 300, Seed: 1})
+	s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: 3_000_000})
+	if err != nil || s.Proof != optimizer.Optimal || s.Effort > 700_000 {
+		t.Errorf("error %v, proof %v, gap %v, effort %d", err, s.Proof, s.Gap, s.Effort)
+	}
+}
+
 // BenchmarkQuotas solves fleets in many namespaces with quotas and tells the worst gap.
 func BenchmarkQuotas(b *testing.B) {
 	for _, kind := range []instance.Kind{instance.Tight, instance.VeryTight, instance.Short} {

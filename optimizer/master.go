@@ -136,7 +136,7 @@ func (m *master) raise() (outcome ascent, ok bool) {
 		m.mixture.enter(n.basis)
 	}
 	b.value.bound = math.Inf(-1)
-	vain := 0
+	vain, idle := 0, 0
 	for range nodePasses {
 		if !t.l.budget.spend(len(t.l.workloads)) {
 			return interrupted, true
@@ -151,8 +151,16 @@ func (m *master) raise() (outcome ascent, ok bool) {
 			return failed(v.bound), true
 		}
 		t.offerCut(&v.cut)
+		if v.bound-b.value.bound < idleGain*(t.target()-b.value.bound) {
+			idle++
+		} else {
+			idle = 0
+		}
 		if v.bound > b.value.bound {
 			b.prices, b.value = prices, v
+		}
+		if t.l.tenants && !t.insisted && t.best != nil && idle >= idlePasses {
+			return converged, true
 		}
 		missing := t.target() - b.value.bound
 		exceeded := missing > 0 && m.mixture.raiseSurplus()
@@ -177,6 +185,13 @@ func (m *master) see(n *treeNode, value float64) {
 		m.history.see(n.changes[len(n.changes)-1].item, n.side, n.moved, value-n.value)
 	}
 }
+
+// idlePasses is the number of passes in a row with gains below the share idleGain of what is missing after which searches
+// of tenants that end at their roots have done what they can.
+const (
+	idlePasses = 2
+	idleGain   = 0.01
+)
 
 // vainRaises is the number of times in a row that rows exceeded get dearer though no configuration turns up that spares them.
 const vainRaises = 10

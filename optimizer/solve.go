@@ -143,7 +143,9 @@ func (s *solver) stages() {
 	settled := stage{kind: shortfallStage, elastic: true, settled: map[int]float64{}}
 	if !s.budget.exhausted() {
 		s.settleShortfall(&settled)
-		s.weigh(settled, priorities)
+		if len(priorities) > 0 {
+			s.weigh(settled, priorities)
+		}
 	}
 	s.settleLevels(settled, priorities)
 }
@@ -171,7 +173,9 @@ func (s *solver) fillAll() *plan {
 // settleLevels settles the levels and then the cost: first in haste, so that there is an answer to
 // everything soon, and then again from the first level on that was not proven so.
 func (s *solver) settleLevels(settled stage, priorities []int) {
-	s.boundCost(settled, priorities)
+	if len(priorities) > 0 {
+		s.boundCost(settled, priorities)
+	}
 	proven := s.settleEach(settled, priorities, true)
 	if proven < len(priorities) {
 		s.minimizeCost(settled, priorities, true)

@@ -21,12 +21,13 @@ type tenant struct {
 	quotas []int32
 	// warm is what the search before has found.
 	warm *warmStart
-	// options are those of searches, and siblings the number of tenants. patience is the effort of each search, 0: the plans found at
-	// the root will do. allowance is the gap that is good enough, in terms of cost.
+	// options are those of searches, and share is that of the effort left which one may take. patience is the effort of each search, 0: the
+	// plans found at the root will do. allowance is the gap that is good enough, in terms of cost, and open what the latest search has left.
 	options   Options
-	siblings  int
+	share     float64
 	patience  int
 	allowance float64
+	open      float64
 	// answers are the latest ones.
 	answers []tenantAnswer
 	store   columnStore
@@ -36,13 +37,14 @@ type tenant struct {
 type tenantAnswer struct {
 	priced
 	x      []int32
+	open   float64
 	prices []float64 // of the rows of whole
 	lo, hi []int32
 }
 
-// newTenant takes workloads of a program for one, beside so many siblings.
-func newTenant(p *program, members []int, siblings int, o Options) *tenant {
-	t := &tenant{siblings: siblings, options: o}
+// newTenant takes workloads of a program for one, whose searches may take a share of the effort.
+func newTenant(p *program, members []int, share float64, o Options) *tenant {
+	t := &tenant{share: share, options: o}
 	var shared []int32
 	for _, i := range members {
 		w := &p.workloads[i]
@@ -116,6 +118,7 @@ func (t *tenant) configure(c *column) bool {
 func (t *tenant) solve(lo, hi []int32, prices []float64, budget *effort) (answer priced, x []int32, spent int) {
 	for k := range t.answers {
 		if a := &t.answers[k]; slices.Equal(a.lo, lo) && slices.Equal(a.hi, hi) && t.priced(a.prices, prices) {
+			t.open = a.open
 			return a.priced, a.x, 0
 		}
 	}
@@ -125,7 +128,7 @@ func (t *tenant) solve(lo, hi []int32, prices []float64, budget *effort) (answer
 	if budget.stop.stopped() {
 		return answer, x, spent
 	}
-	a := tenantAnswer{priced: answer, x: x, lo: slices.Clone(lo), hi: slices.Clone(hi)}
+	a := tenantAnswer{priced: answer, x: x, open: t.open, lo: slices.Clone(lo), hi: slices.Clone(hi)}
 	for _, r := range t.whole.rows {
 		a.prices = append(a.prices, prices[r])
 	}
@@ -195,8 +198,10 @@ func (t *tenant) search(budget *effort) (answer priced, x []int32, spent int) {
 		found.bound = max(found.bound, bound)
 	}
 	if found.best == nil {
+		t.open = math.Inf(1)
 		return priced{bound: found.bound}, nil, spent
 	}
+	t.open = found.best.cost - found.bound
 	for m, pick := range found.best.picks {
 		x = append(x, t.l.columns[m][pick].x...)
 	}
@@ -227,9 +232,18 @@ func (t *tenant) limit(budget *effort, spent int) {
 	if most == 0 {
 		most = firstPatience * len(t.members)
 	}
-	most = max(0, min(most, budget.left/t.siblings)-spent)
+	most = max(0, min(most, int(t.share*float64(budget.left)))-spent)
 	t.l.budget = &effort{left: most, given: most, stop: budget.stop, grace: budget.grace}
 }
+
+// insist makes searches thorough. Answers that leave more open than is allowed are forgotten.
+func (t *tenant) insist(patience int, allowance float64) {
+	t.patience, t.allowance = patience, allowance
+	t.answers = slices.DeleteFunc(t.answers, func(a tenantAnswer) bool { return a.open > allowance })
+}
+
+// unfinished says whether the latest search has left more open than is allowed.
+func (t *tenant) unfinished() bool { return t.open > t.allowance }
 
 // firstPatience limits the search for a plan, in pricing problems for each member. finestOfTenants is the least gap: the
 // prices of a tenant may be far above what a plan costs.
