@@ -106,7 +106,7 @@ func footprintSection(ctx context.Context, o options) (*section, error) {
 	limited := table.Table{Title: "Stopped after 10 ms", Columns: table.Columns("kind", "workloads", "pools", "elapsed ms", "processor ms", "largest processor ms", "gap %", "feasible")}
 	most, slowest, feasible := 0.0, 0.0, 1.0
 	for _, workloads := range sizes(o.largest) {
-		all := []setting{{"tight", instance.Params{Kind: instance.Tight, Pools: 5}}, {"short, by priority", instance.Params{Kind: instance.Short, Pools: 5, Lexicographic: true}}, largeShort()}
+		all := []setting{ofKind(instance.Tight), byPriority(), largeShort()}
 		for _, kind := range all {
 			t := task{Params: kind.Params, Limit: o.limit}
 			t.Workloads = workloads

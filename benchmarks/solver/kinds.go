@@ -11,32 +11,49 @@ import (
 	"github.com/poolwright/poolwright/optimizer"
 )
 
-// setting is a kind of problem without its size.
+// setting is a kind of problem without its size. With members the workloads are spread over namespaces of so many, each with
+// a quota in every pool.
 type setting struct {
 	name string
 	instance.Params
+	members int
 }
 
 // settings lists the kinds on five pools.
 func settings() []setting {
 	var all []setting
 	for _, kind := range instance.Kinds() {
-		all = append(all, setting{kind.String(), instance.Params{Kind: kind, Pools: 5}})
+		all = append(all, ofKind(kind))
 		if kind == instance.Short {
-			all = append(all, setting{"short, by priority", instance.Params{Kind: kind, Pools: 5, Lexicographic: true}})
+			all = append(all, byPriority())
 		}
 	}
-	return all
+	quotas := ofKind(instance.Tight)
+	quotas.name, quotas.members = quotas.name+", with quotas", 10
+	return append(all, quotas)
+}
+
+func ofKind(kind instance.Kind) setting {
+	return setting{name: kind.String(), Params: instance.Params{Kind: kind, Pools: 5}}
+}
+
+func byPriority() setting {
+	s := ofKind(instance.Short)
+	s.name, s.Lexicographic = s.name+", by priority", true
+	return s
 }
 
 func largeShort() setting {
-	return setting{"short, 20 % single-type", instance.Params{Kind: instance.Short, Pools: 8, SingleShare: 0.2}}
+	return setting{name: "short, 20 % single-type", Params: instance.Params{Kind: instance.Short, Pools: 8, SingleShare: 0.2}}
 }
 
 // draw draws a problem of a size.
 func (s setting) draw(workloads int, seed uint64) *optimizer.Problem {
 	p := s.Params
 	p.Workloads, p.Seed = workloads, seed
+	if s.members > 0 {
+		p.Namespaces = workloads / s.members
+	}
 	return instance.Generate(p)
 }
 

@@ -141,7 +141,7 @@ func TestGrowthIsTheSlope(t *testing.T) {
 	last.proofs = []float64{last.times[0], math.Inf(1), math.Inf(1)}
 	targets, growth = growthOf(cells)
 	assert.True(t, math.IsNaN(targets[len(targets)-1].measured), "cut off")
-	assert.Equal(t, []string{"single-type", "-", "-"}, growth.Rows[len(growth.Rows)-1])
+	assert.Equal(t, []string{last.name, "-", "-"}, growth.Rows[len(growth.Rows)-1])
 	f := growthFigure(cells)
 	assert.Len(t, f.Panels, len(settings()))
 	assert.Len(t, f.Panels[0].Series[0].Points, 4)

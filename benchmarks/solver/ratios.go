@@ -26,7 +26,7 @@ func ratiosSection(ctx context.Context, o options) (*section, error) {
 	for _, x := range []round{{10, 5}, {100, 2}} {
 		least := math.Inf(1)
 		for seed := range x.problems {
-			d, err := fight(ctx, setting{"loose", instance.Params{Kind: instance.Loose, Pools: 5}}, x.workloads, seed, cbc, o)
+			d, err := fight(ctx, ofKind(instance.Loose), x.workloads, seed, cbc, o)
 			if err != nil {
 				return nil, err
 			}
@@ -42,7 +42,7 @@ func (s *section) compareGrowth(o options) error {
 	for _, kind := range []instance.Kind{instance.Loose, instance.Tight} {
 		var medians []float64
 		for _, workloads := range []int{100, 1000} {
-			c, err := measureCell(setting{kind.String(), instance.Params{Kind: kind, Pools: 5}}, workloads, optimizer.Options{RelativeGap: relativeGap}, o)
+			c, err := measureCell(ofKind(kind), workloads, optimizer.Options{RelativeGap: relativeGap}, o)
 			if err != nil {
 				return err
 			}

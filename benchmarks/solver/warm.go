@@ -21,7 +21,7 @@ func warmSection(_ context.Context, o options) (*section, error) {
 	var targets []target
 	for _, workloads := range sizes(o.largest) {
 		for _, kind := range []instance.Kind{instance.Tight, instance.Short} {
-			c, err := measureWarm(setting{kind.String(), instance.Params{Kind: kind, Pools: 5}}, workloads, o)
+			c, err := measureWarm(ofKind(kind), workloads, o)
 			if err != nil {
 				return nil, err
 			}
