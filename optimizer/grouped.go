@@ -178,7 +178,7 @@ type tenantRound struct {
 	effort, gap float64
 }
 
-// tenantRounds follow on one in which searches end at their roots, and tenantRepeats is how often the last one is repeated while
+// tenantRounds follow on one in which searches end at their roots, and tenantRepeats is how often each is repeated while
 // some tenants have not come to what they may leave open.
 var tenantRounds = []tenantRound{{0.3, 0.5}, {1, 0.1}}
 
@@ -186,16 +186,12 @@ const tenantRepeats = 3
 
 // insist makes searches for tenants thorough. What they may leave open is shared evenly in terms of cost: prices of shared
 // rows are part of what a tenant costs, so that a share of that may be much. Of the effort, half is shared among all, and half among those
-// that did not come to it with what they had. It says whether there were any.
-func (t *tree) insist(round tenantRound) bool {
-	var tenants []*tenant
-	unfinished := 0
-	for i := range t.l.workloads {
-		if w := t.l.workloads[i].tenant; w != nil {
-			tenants = append(tenants, w)
-			if w.unfinished() {
-				unfinished++
-			}
+// that did not come to it with what they had.
+func (t *tree) insist(round tenantRound) {
+	tenants, unfinished := t.tenants(), 0
+	for _, w := range tenants {
+		if w.unfinished() {
+			unfinished++
 		}
 	}
 	n := float64(len(tenants))
@@ -209,7 +205,6 @@ func (t *tree) insist(round tenantRound) bool {
 		w.insist(1+int(round.effort*w.share*float64(t.l.budget.left)), round.gap*(t.best.cost-t.target())/n)
 	}
 	t.insisted = true
-	return unfinished > 0
 }
 
 // ascendTenants raises the bound at the root of a program with tenants, and finds plans: first with searches
@@ -218,17 +213,28 @@ func (t *tree) insist(round tenantRound) bool {
 func (t *tree) ascendTenants(g goal) ascent {
 	t.master = t.newMaster()
 	outcome := t.raiseTenants(g)
-	last := len(tenantRounds) - 1
-	for k := range len(tenantRounds) + tenantRepeats {
+	for k, repeats := 0, 0; k < len(tenantRounds); {
 		if outcome == infeasible || t.master == nil || t.best == nil || t.hasty || t.bundle.value.bound >= t.target() || t.l.budget.exhausted() {
 			break
 		}
-		if !t.insist(tenantRounds[min(k, last)]) && k > last {
-			break
-		}
+		t.insist(tenantRounds[k])
 		outcome = t.raiseTenants(g)
+		if repeats++; repeats > tenantRepeats || !slices.ContainsFunc(t.tenants(), (*tenant).unfinished) {
+			k, repeats = k+1, 0
+		}
 	}
 	return outcome
+}
+
+// tenants are those of the program.
+func (t *tree) tenants() []*tenant {
+	var tenants []*tenant
+	for i := range t.l.workloads {
+		if w := t.l.workloads[i].tenant; w != nil {
+			tenants = append(tenants, w)
+		}
+	}
+	return tenants
 }
 
 // raiseTenants raises the bound at the root by the master, once more where that has found the first plan: how far a bound
