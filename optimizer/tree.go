@@ -22,6 +22,7 @@ type tree struct {
 	bounding bool    // the bound of the root will do
 	insisted bool    // tenants have been given an effort and a gap
 	onward   bool    // a small program's search goes on from a plan that is good enough
+	members  int     // of tenants
 	engine   lp.Engine
 	limits   *limits
 	// master bounds the nodes where there are few rows; nil elsewhere.
@@ -109,6 +110,9 @@ func newTree(l *lagrangian, o Options) *tree {
 	t := &tree{l: l, gap: o.searchGap(), engine: o.LP, limits: o.limits, coreLimit: o.limits.columns, coreReach: math.Inf(1), floor: math.Inf(1), finest: tolerance / 5}
 	t.bundle = bundle{l: l, prices: make([]float64, len(l.rows))}
 	t.bundle.visit = t.offerCut
+	for _, w := range t.tenants() {
+		t.members += len(w.members)
+	}
 	return t
 }
 
@@ -228,7 +232,7 @@ func (t *tree) small() bool { return t.rows() <= t.limits.rootRows }
 
 // exact says whether the search goes on from a plan that is good enough.
 func (t *tree) exact() bool {
-	return t.onward && !t.l.tenants && t.gap > 0 && t.rows() <= t.limits.exactRows && t.l.budget.spent() <= onwardMost
+	return t.onward && t.gap > 0 && t.rows()+t.members <= t.limits.exactRows && t.l.budget.spent() <= onwardMost
 }
 
 func (t *tree) rows() int { return len(t.l.workloads) + len(t.l.rows) }
@@ -477,7 +481,12 @@ func (t *tree) runOn() {
 		heap.Push(&t.open, n)
 	}
 	t.closed = nil
-	t.runUntil(min(onwardEffort*t.l.budget.spent(), onwardMost))
+	most := min(onwardEffort*t.l.budget.spent(), onwardMost)
+	if t.l.tenants {
+		last := tenantRounds[len(tenantRounds)-1]
+		t.insist(tenantRound{min(last.effort, float64(most)/float64(t.l.budget.left)), last.gap})
+	}
+	t.runUntil(most)
 }
 
 // close gives a node up that has nothing better than the target in it.
