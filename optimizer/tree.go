@@ -429,11 +429,8 @@ func (t *tree) push(changes []boundChange) {
 //
 // It takes the node of the least bound. Every so often it plunges from there, child
 // after child, because plans are found where little is left open.
-func (t *tree) run() { t.runUntil(math.MaxInt) }
-
-// runUntil ends as soon as the effort spent reaches a limit, too.
-func (t *tree) runUntil(limit int) {
-	for popped := 0; len(t.open) > 0 && !t.l.budget.exhausted() && t.l.budget.spent() < limit; popped++ {
+func (t *tree) run() {
+	for popped := 0; len(t.open) > 0 && !t.l.budget.exhausted(); popped++ {
 		if t.open[0].bound >= t.target() {
 			return
 		}
@@ -481,12 +478,23 @@ func (t *tree) runOn() {
 		heap.Push(&t.open, n)
 	}
 	t.closed = nil
-	most := min(onwardEffort*t.l.budget.spent(), onwardMost)
-	if t.l.tenants {
-		last := tenantRounds[len(tenantRounds)-1]
-		t.insist(tenantRound{min(last.effort, float64(most)/float64(t.l.budget.left)), last.gap})
-	}
-	t.runUntil(most)
+	t.within(min(onwardEffort*t.l.budget.spent(), onwardMost)-t.l.budget.spent(), func() {
+		if t.l.tenants {
+			t.insist(tenantRounds[len(tenantRounds)-1])
+		}
+		t.run()
+	})
+}
+
+// within searches with an effort of its own.
+func (t *tree) within(most int, search func()) {
+	whole := t.l.budget
+	part := whole.share(false)
+	part.limit(most)
+	t.l.budget = part
+	search()
+	whole.settle(part)
+	t.l.budget = whole
 }
 
 // close gives a node up that has nothing better than the target in it.
