@@ -182,7 +182,7 @@ type tenantRound struct {
 // some tenants have not come to what they may leave open.
 var tenantRounds = []tenantRound{{0.3, 0.5}, {1, 0.1}}
 
-const tenantRepeats = 3
+const tenantRepeats = 1
 
 // insist makes searches for tenants thorough. What they may leave open is shared evenly in terms of cost: prices of shared
 // rows are part of what a tenant costs, so that a share of that may be much. Of the effort, half is shared among all, and half among those
@@ -196,9 +196,13 @@ func (t *tree) insist(round tenantRound) {
 	}
 	n := float64(len(tenants))
 	for _, w := range tenants {
-		w.share = 0.5 / n
-		if w.unfinished() {
-			w.share += 0.5 / float64(unfinished)
+		switch {
+		case unfinished == 0:
+			w.share = 1 / n
+		case w.unfinished():
+			w.share = 0.5/n + 0.5/float64(unfinished)
+		default:
+			w.share = 0.5 / n
 		}
 	}
 	for _, w := range tenants {

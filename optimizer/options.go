@@ -7,8 +7,7 @@ type Options struct {
 	// RelativeGap ≥ 0 is the gap at which a plan counts as optimal: the search
 	// ends when (objective − bound) ≤ RelativeGap·objective, of some 240 workloads
 	// or fewer with the best plan or after eight times as much effort, 100,000 at
-	// most, unless namespaces with quotas are searched one by one (more than 24
-	// quotas). Below 3e-9 the arithmetic decides, so 0 means 3e-9.
+	// most. Below 3e-9 the arithmetic decides, so 0 means 3e-9.
 	RelativeGap float64
 	// Effort limits the work of the whole solve, in pricing problems of one
 	// workload (about a microsecond each); 0 means 10 million. Equal efforts give

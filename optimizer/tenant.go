@@ -198,7 +198,10 @@ func (t *tenant) search(budget *effort) (answer priced, x []int32, spent int) {
 		found.bound = max(found.bound, bound)
 	}
 	if found.best == nil {
-		t.open = math.Inf(1)
+		t.open = 0
+		if !math.IsInf(found.bound, 1) {
+			t.open = math.Inf(1)
+		}
 		return priced{bound: found.bound}, nil, spent
 	}
 	t.open = found.best.cost - found.bound

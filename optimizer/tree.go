@@ -652,7 +652,7 @@ func (t *tree) polish(b *bundle, picks []int32) {
 	if !fits {
 		return
 	}
-	if t.small() || a.cost-p.bound > fineShare*t.width(a.cost) {
+	if t.small() || a.cost-t.bundle.value.bound > fineShare*t.width(a.cost) {
 		p.improve(a)
 	}
 	t.offer(a)
@@ -660,7 +660,7 @@ func (t *tree) polish(b *bundle, picks []int32) {
 }
 
 // fineShare is the share of the gap asked for up to which a plan of a large program is so close to the bound that
-// looking for pairs of exchanges takes longer than it is worth.
+// looking for exchanges takes longer than it is worth.
 const fineShare = 0.03
 
 // nearColumns is the number of configurations per workload that a thorough search
