@@ -90,6 +90,20 @@ func TestSmallFleetsOfTenantsEndAtTheOptimum(t *testing.T) {
 	}
 }
 
+// A node of a fleet with tenants may take much effort: that of the search for the best plan ends within it, too.
+func TestSearchForTheBestPlanKeepsToItsEffort(t *testing.T) {
+	for _, params := range []instance.Params{
+		{Kind: instance.Loose, Workloads: 220, Pools: 14, Namespaces: 2, Seed: 5},
+		{Kind: instance.Loose, Workloads: 200, Pools: 5, Namespaces: 6, Seed: 2},
+		{Kind: instance.Tight, Workloads: 200, Pools: 5, Namespaces: 6, Seed: 5},
+	} {
+		s, err := optimizer.Solve(instance.Generate(params), optimizer.Options{RelativeGap: 1e-3})
+		if err != nil || s.Proof != optimizer.Optimal || s.Effort > 120_000 {
+			t.Errorf("%+v: error %v, proof %v, effort %d", params, err, s.Proof, s.Effort)
+		}
+	}
+}
+
 // BenchmarkQuotas solves fleets in many namespaces with quotas and tells the worst gap.
 func BenchmarkQuotas(b *testing.B) {
 	for _, kind := range []instance.Kind{instance.Tight, instance.VeryTight, instance.Short} {
