@@ -474,16 +474,12 @@ func (t *tree) runOn() {
 		return
 	}
 	t.gap, t.floor, t.roundable = 0, math.Inf(1), false
+	t.insisted = false // the first node insists on the gap of now
 	for _, n := range t.closed {
 		heap.Push(&t.open, n)
 	}
 	t.closed = nil
-	t.within(min(onwardEffort*t.l.budget.spent(), onwardMost)-t.l.budget.spent(), func() {
-		if t.l.tenants {
-			t.insist(tenantRounds[len(tenantRounds)-1])
-		}
-		t.run()
-	})
+	t.within(min(onwardEffort*t.l.budget.spent(), onwardMost)-t.l.budget.spent(), t.run)
 }
 
 // within searches with an effort of its own.
