@@ -186,7 +186,7 @@ const tenantRepeats = 1
 
 // insist makes searches for tenants thorough. What they may leave open is shared evenly in terms of cost: prices of shared
 // rows are part of what a tenant costs, so that a share of that may be much. Of the effort, half is shared among all, and half among those
-// that did not come to it with what they had.
+// that did not come to it with what they had, if there are any.
 func (t *tree) insist(round tenantRound) {
 	tenants, unfinished := t.tenants(), 0
 	for _, w := range tenants {
@@ -217,14 +217,16 @@ func (t *tree) insist(round tenantRound) {
 func (t *tree) ascendTenants(g goal) ascent {
 	t.master = t.newMaster()
 	outcome := t.raiseTenants(g)
-	for k, repeats := 0, 0; k < len(tenantRounds); {
-		if outcome == infeasible || t.master == nil || t.best == nil || t.hasty || t.bundle.value.bound >= t.target() || t.l.budget.exhausted() {
-			break
-		}
-		t.insist(tenantRounds[k])
-		outcome = t.raiseTenants(g)
-		if repeats++; repeats > tenantRepeats || !slices.ContainsFunc(t.tenants(), (*tenant).unfinished) {
-			k, repeats = k+1, 0
+	for _, round := range tenantRounds {
+		for range 1 + tenantRepeats {
+			if outcome == infeasible || t.master == nil || t.best == nil || t.hasty || t.bundle.value.bound >= t.target() || t.l.budget.exhausted() {
+				return outcome
+			}
+			t.insist(round)
+			outcome = t.raiseTenants(g)
+			if !slices.ContainsFunc(t.tenants(), (*tenant).unfinished) {
+				break
+			}
 		}
 	}
 	return outcome
