@@ -181,7 +181,7 @@ func (m *mixture) solve() bool {
 	}
 	m.candidates = m.candidates[:0]
 	stalled := 0
-	for made := range 200 + 20*len(m.limit) + len(m.groups) {
+	for made := range 200 + 20*len(m.limit) + mixtureTurns*len(m.groups) {
 		if made%mixtureAsks == mixtureAsks-1 && m.stop.asked() {
 			return false
 		}
@@ -203,7 +203,7 @@ func (m *mixture) solve() bool {
 }
 
 // Limits of the simplex method: exchanges with the same inverse, exchanges after which the caller is asked whether
-// to stop, steps without gain before it goes by Bland's rule, the value that counts as none, the least pivot, the
+// to stop, steps without gain before it goes by Bland's rule, exchanges for each group in all, the value that counts as none, the least pivot, the
 // least reduced cost in relation to what it is the difference of, and to the terms of the prices, and the share of a
 // closed column that shows a failure; and of the dual method: the value out of bounds that counts as none, and the
 // least pivot.
@@ -211,6 +211,7 @@ const (
 	mixtureUpdates  = 50
 	mixtureAsks     = 100
 	mixturePatience = 30
+	mixtureTurns    = 10
 	mixtureSlack    = 1e-10
 	mixturePivot    = 1e-9
 	mixtureReduced  = 1e-11

@@ -80,6 +80,37 @@ func TestMixtureWithoutOpenColumns(t *testing.T) {
 	}
 }
 
+// Every group gets cheaper columns than it had, as tenants do at prices that have moved far: that takes several exchanges each.
+func TestMixtureOfNewColumns(t *testing.T) {
+	const groups, limits = 1000, 5
+	r := rand.New(rand.NewPCG(3, 4))
+	rows, limit, surplus := make([][]int32, groups), make([]float64, limits), make([]float64, limits)
+	for k := range limits {
+		limit[k], surplus[k] = groups/2, 1e6
+	}
+	for g := range rows {
+		rows[g] = []int32{0, 1, 2, 3, 4}
+	}
+	m := newMixture(rows, limit, surplus)
+	for _, cost := range []float64{1000, 10} {
+		for g := range groups {
+			for range 8 {
+				use := make([]float64, limits)
+				for k := range use {
+					use[k] = r.Float64()
+				}
+				m.add(g, cost*(1+r.Float64()), use, false)
+			}
+		}
+		if cost == 1000 {
+			m.restart()
+		}
+		if !m.solve() {
+			t.Fatalf("not solved with columns of %v", cost)
+		}
+	}
+}
+
 // randomMixture has small whole numbers, so that many optima are degenerate.
 func randomMixture(r *rand.Rand) *mixture {
 	rows := 1 + r.IntN(4)
