@@ -76,7 +76,7 @@ func (p *primal) over(r int, use float64) float64 {
 	return 0
 }
 
-// move is an exchange with its effect on the cost and on the use of all rows.
+// move is an exchange with its effect on the cost and on the use of the rows of its workload.
 type move struct {
 	workload int
 	to       int32
@@ -163,7 +163,7 @@ func (p *primal) improveTwo(a *assignment) bool {
 				break
 			}
 			looked++
-			if a.use[row]+m.use[row]+other.use[row] > p.l.rows[row].limit || other.workload == m.workload || done[other.workload] {
+			if a.use[row]+p.change(m, row)+p.change(other, row) > p.l.rows[row].limit || other.workload == m.workload || done[other.workload] {
 				continue
 			}
 			if p.fitsTogether(a, m, other) {
@@ -182,21 +182,47 @@ func (p *primal) improveTwo(a *assignment) bool {
 // mostExceeded is the row that a move exceeds the most, −1 if it fits.
 func (p *primal) mostExceeded(a *assignment, m *move) int {
 	row, most := -1, 0.0
-	for r := range m.use {
-		if over := p.over(r, a.use[r]+m.use[r]); over > most {
-			row, most = r, over
+	for n, r := range p.l.workloads[m.workload].rows {
+		if over := p.over(int(r), a.use[r]+m.use[n]); over > most {
+			row, most = int(r), over
 		}
 	}
 	return row
 }
 
 func (p *primal) fitsTogether(a *assignment, m, other *move) bool {
-	for r := range m.use {
-		if change := m.use[r] + other.use[r]; change > 0 && a.use[r]+change > p.l.rows[r].limit {
+	rows, others := p.l.workloads[m.workload].rows, p.l.workloads[other.workload].rows
+	for n, k := 0, 0; n < len(rows) || k < len(others); {
+		var (
+			r      int32
+			change float64
+		)
+		switch {
+		case k == len(others) || n < len(rows) && rows[n] < others[k]:
+			r, change = rows[n], m.use[n]
+			n++
+		case n == len(rows) || others[k] < rows[n]:
+			r, change = others[k], other.use[k]
+			k++
+		default:
+			r, change = rows[n], m.use[n]+other.use[k]
+			n, k = n+1, k+1
+		}
+		if change > 0 && a.use[r]+change > p.l.rows[r].limit {
 			return false
 		}
 	}
 	return true
+}
+
+// change is the effect of a move on the use of a row.
+func (p *primal) change(m *move, row int) float64 {
+	for n, r := range p.l.workloads[m.workload].rows {
+		if int(r) == row {
+			return m.use[n]
+		}
+	}
+	return 0
 }
 
 // spares says whether a column uses less of some row than another of its workload.
@@ -229,9 +255,9 @@ func (p *primal) moves(a *assignment) (saving []move, relief [][]*move) {
 			if to.cost >= from.cost && !to.spares(from) {
 				continue
 			}
-			m := move{workload: i, to: int32(k), change: to.cost - from.cost, use: uses.take(len(p.l.rows))}
-			for n, r := range w.rows {
-				m.use[r] = to.use[n] - from.use[n]
+			m := move{workload: i, to: int32(k), change: to.cost - from.cost, use: uses.take(len(w.rows))}
+			for n := range m.use {
+				m.use[n] = to.use[n] - from.use[n]
 			}
 			all = append(all, m)
 		}
@@ -249,8 +275,8 @@ func (p *primal) moves(a *assignment) (saving []move, relief [][]*move) {
 		if all[k].change < 0 {
 			saving = all[:k+1]
 		}
-		for r, change := range all[k].use {
-			if change < 0 {
+		for n, r := range p.l.workloads[all[k].workload].rows {
+			if all[k].use[n] < 0 {
 				relief[r] = append(relief[r], &all[k])
 			}
 		}
