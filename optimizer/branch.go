@@ -69,7 +69,7 @@ func (t *tree) branch(n *treeNode) [2]*treeNode {
 // small, a better choice saves less than the probes cost. But scores are costs, which tell little of a split where
 // levels above cost are settled or kept.
 func (t *tree) probing() bool {
-	levelled := t.unit > 0 || slices.ContainsFunc(t.l.rows, func(r couplingRow) bool { return r.kind >= unmetRow })
+	levelled := t.unit > 0 && !t.tenant || slices.ContainsFunc(t.l.rows, func(r couplingRow) bool { return r.kind >= unmetRow })
 	return levelled || t.made > t.limits.unprobed*t.rows()
 }
 

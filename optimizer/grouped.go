@@ -13,6 +13,10 @@ type grouped struct {
 	// from is the program that it was made of, and members are the workloads in it by workload here.
 	from    *program
 	members [][]int
+	// flat is the program of all members, for exchanges, nil before the first, and taken is how many configurations of the
+	// master it has by workload.
+	flat  *lagrangian
+	taken []int
 }
 
 // newGrouped groups the workloads of a program by namespace.
@@ -94,6 +98,72 @@ func (g *grouped) warmStart(from *warmStart) *warmStart {
 	return w
 }
 
+// exchange looks for a plan by exchanges of configurations of members, near the one of the solution of a tree's master:
+// tenants know few configurations of their own, which rarely fit together in the last devices of pools.
+func (g *grouped) exchange(t *tree) {
+	if g.flat == nil {
+		g.flat = newLagrangian(g.from, nil)
+		g.taken = make([]int, len(g.workloads))
+	}
+	l := g.flat
+	l.budget = t.l.budget
+	if !l.budget.spend(len(l.workloads)) {
+		return
+	}
+	b := &bundle{l: l, prices: g.pricesOf(t)}
+	if b.value = l.evaluate(b.prices); !b.value.ok {
+		return
+	}
+	b.scale = l.scales(&b.value.cut)
+	p := newPrimal(b)
+	a := p.start(g.picksOf(t, b.value.cut.picks))
+	if p.repair(a) {
+		p.improve(a)
+		t.offerPlan(g.gather(l.plan(a).replicas))
+	}
+}
+
+// pricesOf are the prices of a tree, and those of quotas that tenants have found last.
+func (g *grouped) pricesOf(t *tree) []float64 {
+	prices := make([]float64, len(g.from.rows))
+	copy(prices, t.bundle.prices)
+	for i := range g.workloads {
+		if of := g.workloads[i].tenant; of != nil {
+			for n, price := range of.warm.prices {
+				prices[of.quotas[n]] = price
+			}
+		}
+	}
+	return prices
+}
+
+// picksOf takes over the configurations of members that a tree's master knows, and returns those which are heaviest in its
+// solution, or else the given ones.
+func (g *grouped) picksOf(t *tree, otherwise []int32) []int32 {
+	picks := slices.Clone(otherwise)
+	for i, known := range t.master.picks {
+		for _, pick := range known[g.taken[i]:] {
+			g.take(i, t.l.columns[i][pick].x, nil)
+		}
+		g.taken[i] = len(known)
+		if pick := heaviest(t.master.mixed[i], t.bundle.value.cut.picks[i]); pick >= 0 {
+			g.take(i, t.l.columns[i][pick].x, picks)
+		}
+	}
+	return picks
+}
+
+// take takes over a configuration of workload i for its members, whose picks it may be, too.
+func (g *grouped) take(i int, x []int32, picks []int32) {
+	for _, k := range g.members[i] {
+		items := g.from.workloads[k].items
+		if index, ok := g.flat.intern(k, x[:items]); ok && picks != nil {
+			picks[k] = index
+		}
+		x = x[items:]
+	}
+}
+
 // priceQuotas adds, to prices of the rows that all workloads share, those of the quotas of a program without others by
 // rounding, for people to read.
 func (g *grouped) priceQuotas(p *program, prices []float64, budget *effort) {
@@ -108,27 +178,26 @@ func (g *grouped) priceQuotas(p *program, prices []float64, budget *effort) {
 	}
 }
 
-// groups says whether workloads are taken together by namespace: there are many quotas, and namespaces are not large.
+// groups says whether workloads are taken together by namespace: there are several with quotas, and they are not large.
 func (s *solver) groups() bool {
-	if len(s.canonical.Quotas) <= s.options.limits.quotaRows {
+	if len(s.canonical.Quotas) <= s.options.limits.priced {
 		return false
 	}
 	members := map[string]int{}
 	for i := range s.canonical.workloads {
 		members[s.canonical.given(i).Namespace]++
 	}
-	rows, tenants := 0, map[string]int{}
+	tenants := map[string]int{}
 	for _, q := range s.canonical.Quotas {
 		if n := members[q.Namespace]; n > 0 {
 			tenants[q.Namespace] = n
-			rows++
 		}
 	}
 	quoted := 0
 	for _, n := range tenants {
 		quoted += n
 	}
-	return rows > s.options.limits.quotaRows && quoted <= mostMembers*len(tenants)
+	return len(tenants) > s.options.limits.priced && quoted <= mostMembers*len(tenants)
 }
 
 // mostMembers is the mean number of members up to which tenants do better than prices of quotas.
@@ -142,6 +211,7 @@ func (s *solver) searchGrouped(at stage, t *tree, tentative bool) result {
 	sharper := newProgram(s.canonical, s.packings, rounding{quotas: s.replicaSizes()}, at, nil)
 	g := newGrouped(sharper, func(i int) string { return s.canonical.given(i).Namespace }, inner)
 	u := s.newTree(at, g.program, outcome{}, t.l.budget)
+	u.groups = g
 	u.l.widen() // prices are those of the limits then
 	if t.start != nil {
 		u.start = t.start[:p.shared]
@@ -184,31 +254,52 @@ var tenantRounds = []tenantRound{{0.3, 0.5}, {1, 0.1}}
 
 const tenantRepeats = 1
 
-// insist makes searches for tenants thorough. What they may leave open is shared evenly in terms of cost: prices of shared
-// rows are part of what a tenant costs, so that a share of that may be much. Of the effort, half is shared among all, and half among those
+// insist makes searches for tenants thorough. What they may leave open is shared in terms of cost: prices of shared
+// rows are part of what a tenant costs, so that a share of that may be much. It is by mostOpen, but even where a level above cost is
+// settled: to use all of the gap leaves later ones little to choose. Of the effort, half is shared among all, and half among those
 // that did not come to it with what they had, if there are any.
 func (t *tree) insist(round tenantRound) {
-	tenants, unfinished := t.tenants(), 0
+	tenants := t.tenants()
+	n := float64(len(tenants))
+	gap := round.gap * (t.best.cost - t.target())
+	most, unfinished := mostOpen(tenants, gap), 0
 	for _, w := range tenants {
-		if w.unfinished() {
+		if w.open > most {
 			unfinished++
 		}
 	}
-	n := float64(len(tenants))
 	for _, w := range tenants {
+		w.share = 0.5 / n
 		switch {
 		case unfinished == 0:
 			w.share = 1 / n
-		case w.unfinished():
-			w.share = 0.5/n + 0.5/float64(unfinished)
-		default:
-			w.share = 0.5 / n
+		case w.open > most:
+			w.share += 0.5 / float64(unfinished)
 		}
-	}
-	for _, w := range tenants {
-		w.insist(1+int(round.effort*w.share*float64(t.l.budget.left)), round.gap*(t.best.cost-t.target())/n)
+		allowance := gap / n
+		if w.open > allowance && t.unit == 0 {
+			allowance = most
+		}
+		w.insist(1+int(round.effort*w.share*float64(t.l.budget.left)), allowance)
 	}
 	t.insisted = true
+}
+
+// mostOpen is what a tenant may leave open where all together may leave a gap: what some leave less than their share, by their
+// latest searches, is for the others.
+func mostOpen(tenants []*tenant, gap float64) (most float64) {
+	var open []float64
+	for _, w := range tenants {
+		open = append(open, w.open)
+	}
+	slices.Sort(open)
+	for k, left := range open {
+		if most = gap / float64(len(open)-k); left > most {
+			break
+		}
+		gap -= left
+	}
+	return most
 }
 
 // ascendTenants raises the bound at the root of a program with tenants, and finds plans: first with searches
@@ -248,21 +339,14 @@ func (t *tree) tenants() []*tenant {
 func (t *tree) raiseTenants(g goal) ascent {
 	for {
 		first := t.best == nil
-		value, prices := t.bundle.value, t.bundle.prices
-		outcome, ok := t.master.raise()
-		if t.bundle.value.bound < value.bound {
-			t.bundle.value, t.bundle.prices = value, prices
-		}
-		switch {
-		case !ok:
-			t.master = nil
-			return interrupted
-		case outcome == infeasible || t.bundle.value.bound > g.hopeless:
-			return infeasible
-		case t.bounding:
+		outcome := t.raiseRoot(g)
+		if outcome == infeasible || t.master == nil || t.bounding {
 			return outcome
 		}
 		if t.bundle.value.bound < t.target() {
+			if _, ok := t.master.solve(); ok { // with what was added last
+				t.master.keep()
+			}
 			t.master.plan()
 		}
 		if !first || t.best == nil {

@@ -29,7 +29,7 @@ func TestTenantsAgreeWithPricedQuotas(t *testing.T) {
 			p.Workloads[i].MaxReplicas = Bound{Limited: true, Value: 6}
 		}
 		without := *defaultLimits()
-		without.quotaRows = math.MaxInt
+		without.priced = math.MaxInt
 		grouped, priced := solve(t, p, Options{RelativeGap: 1e-3}), solve(t, p, Options{RelativeGap: 1e-3, limits: &without})
 		checkSolution(t, p, grouped)
 		if grouped.Proof != Optimal || len(grouped.Levels) != len(priced.Levels) {
@@ -97,5 +97,26 @@ func TestTenantsKeepToMixingAndMaximums(t *testing.T) {
 			}
 		}
 		checkSolution(t, p, solve(t, p, Options{RelativeGap: 1e-6, Effort: 300_000}))
+	}
+}
+
+// What some tenants leave less than their share of the gap is for the others.
+func TestMostOpen(t *testing.T) {
+	for _, c := range []struct {
+		open []float64
+		want float64
+	}{
+		{[]float64{8, 8, 8, 8}, 3},
+		{[]float64{0, 1, 8, 9}, 5.5},
+		{[]float64{math.Inf(1), 0, 2, 0}, 10},
+		{[]float64{0, 0, 5, 0}, 12}, // none has to go on
+	} {
+		var tenants []*tenant
+		for _, open := range c.open {
+			tenants = append(tenants, &tenant{open: open})
+		}
+		if got := mostOpen(tenants, 12); got != c.want {
+			t.Errorf("%v: %v, want %v", c.open, got, c.want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package optimizer_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -61,12 +62,49 @@ func TestTenantsProveFleetsOfManyQuotas(t *testing.T) {
 	}
 }
 
-// One namespace of 300 is hard: the effort that the others don't need is for it.
+// Some namespaces of 300 are hard: what the others leave of the gap and of the effort is for them.
 func TestHardTenantsGetTheEffort(t *testing.T) {
 	p := instance.Generate(instance.Params{Kind: instance.Tight, Workloads: 3000, Pools: 5, Namespaces: 300, Seed: 1})
 	s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: 3_000_000})
-	if err != nil || s.Proof != optimizer.Optimal || s.Effort > 700_000 {
+	if err != nil || s.Proof != optimizer.Optimal || s.Effort > 250_000 {
 		t.Errorf("error %v, proof %v, gap %v, effort %d", err, s.Proof, s.Gap, s.Effort)
+	}
+}
+
+// Two pools shared out to eight namespaces: few quotas, but their gaps add up where they are priced.
+func TestSeveralNamespacesAreTenants(t *testing.T) {
+	p := instance.Generate(instance.Params{Kind: instance.Short, Workloads: 400, Pools: 2, Namespaces: 8, Seed: 1})
+	s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: 150_000})
+	if err != nil || s.Proof != optimizer.Optimal {
+		t.Errorf("error %v, proof %v, gap %v", err, s.Proof, s.Gap)
+	}
+}
+
+// Four namespaces in eight pools: few configurations of theirs fit together. Plans are found by exchanges of members; without
+// these the plan costs a third more.
+func TestMembersOfTenantsAreExchanged(t *testing.T) {
+	p := instance.Generate(instance.Params{Kind: instance.VeryTight, Workloads: 100, Pools: 8, Namespaces: 4, Seed: 2})
+	s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: 600_000})
+	if err != nil || s.Proof != optimizer.Optimal {
+		t.Errorf("error %v, proof %v, gap %v", err, s.Proof, s.Gap)
+	}
+}
+
+// A namespace of 13 workloads that want far more than its shares of twenty pools. No search finds the best plan soon, but
+// each must find one as good as a search without time, which is a greedy one.
+func TestPlansAreAsGoodAsGreedyOnes(t *testing.T) {
+	p := instance.Generate(instance.Params{Kind: instance.Tight, Workloads: 400, Pools: 20, Namespaces: 25, Seed: 1})
+	p.Quotas = p.Quotas[8*20 : 9*20]
+	p.Workloads = slices.DeleteFunc(p.Workloads, func(w optimizer.Workload) bool { return w.Namespace != p.Quotas[0].Namespace })
+	greedy, err := optimizer.Solve(p, optimizer.Options{Effort: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, effort := range []int{20_000, 200_000} {
+		s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: effort})
+		if err != nil || s.Objective > greedy.Objective {
+			t.Errorf("effort %d: error %v, objective %v, greedy %v", effort, err, s.Objective, greedy.Objective)
+		}
 	}
 }
 

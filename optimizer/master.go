@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -73,6 +74,31 @@ func (l *lagrangian) scaledUse(i int, c *column, buffer []float64) []float64 {
 	return buffer
 }
 
+// addNearest adds the known columns of every workload that cost the least at the prices.
+func (m *master) addNearest() {
+	l, prices := m.t.l, m.t.bundle.prices
+	var (
+		order   []int32
+		reduced []float64
+	)
+	for i, columns := range l.columns {
+		order, reduced = order[:0], reduced[:0]
+		for k := range columns {
+			reduced = append(reduced, l.workloads[i].reduced(&columns[k], prices))
+			if l.fits(i, &columns[k]) {
+				order = append(order, int32(k))
+			}
+		}
+		slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(reduced[a], reduced[b]), int(a-b)) })
+		for _, k := range order[:min(len(order), nearestKnown)] {
+			m.addColumn(i, k)
+		}
+	}
+}
+
+// nearestKnown is the number of known columns of each workload that a master begins with.
+const nearestKnown = 10
+
 // has says whether the program has column k of workload i.
 func (m *master) has(i, k int) bool { return k < len(m.position[i]) && m.position[i][k] >= 0 }
 
@@ -136,7 +162,7 @@ func (m *master) raise() (outcome ascent, ok bool) {
 		m.mixture.enter(n.basis)
 	}
 	b.value.bound = math.Inf(-1)
-	vain, idle := 0, 0
+	vain := 0
 	for range nodePasses {
 		if !t.l.budget.spend(len(t.l.workloads)) {
 			return interrupted, true
@@ -146,20 +172,19 @@ func (m *master) raise() (outcome ascent, ok bool) {
 			return interrupted, false
 		}
 		m.keep()
+		if t.l.tenants && m.planned() {
+			return converged, true
+		}
 		v := t.l.evaluate(prices)
 		if !v.ok {
 			return failed(v.bound), true
 		}
 		t.offerCut(&v.cut)
-		if v.bound-b.value.bound < idleGain*(t.target()-b.value.bound) {
-			idle++
-		} else {
-			idle = 0
-		}
+		idle := v.bound-b.value.bound < idleGain*(t.target()-b.value.bound)
 		if v.bound > b.value.bound {
 			b.prices, b.value = prices, v
 		}
-		if t.l.tenants && !t.insisted && t.best != nil && idle >= idlePasses {
+		if t.l.tenants && !t.insisted && t.best != nil && idle {
 			return converged, true
 		}
 		missing := t.target() - b.value.bound
@@ -179,6 +204,17 @@ func (m *master) raise() (outcome ascent, ok bool) {
 	return interrupted, true
 }
 
+// planned looks for a plan where the solution is so close to the bound that one near it would do, and says whether it does: to
+// ask all tenants again takes longer.
+func (m *master) planned() bool {
+	t := m.t
+	if m.value-t.bundle.value.bound > t.width(m.value) {
+		return false
+	}
+	m.plan()
+	return t.bundle.value.bound >= t.target()
+}
+
 // see takes note of what the split that made a node has gained.
 func (m *master) see(n *treeNode, value float64) {
 	if n != nil && len(n.changes) > 0 {
@@ -186,12 +222,9 @@ func (m *master) see(n *treeNode, value float64) {
 	}
 }
 
-// idlePasses is the number of passes in a row with gains below the share idleGain of what is missing after which searches
-// of tenants that end at their roots have done what they can.
-const (
-	idlePasses = 2
-	idleGain   = 0.01
-)
+// idleGain is the share of what is missing below which the gain of a pass shows that searches of tenants which end at their
+// roots have done what they can.
+const idleGain = 0.01
 
 // vainRaises is the number of times in a row that rows exceeded get dearer though no configuration turns up that spares them.
 const vainRaises = 10
@@ -239,9 +272,17 @@ func (m *master) firstPlan() {
 	b.prices, b.value = prices, value
 }
 
-// plan looks for a plan near the solution, among the configurations of the program. Of a large program, which knows
-// little more than one for each workload, all that were met are tried where these don't do.
+// plan looks for a plan near the solution, of tenants by their members, too, where that does not do.
 func (m *master) plan() {
+	m.planAmong()
+	if t := m.t; t.groups != nil && t.bundle.value.bound < t.target() {
+		t.groups.exchange(t)
+	}
+}
+
+// planAmong looks for a plan among the configurations of the program. Of a large program, which knows
+// little more than one for each workload, all that were met are tried where these don't do.
+func (m *master) planAmong() {
 	picks := slices.Clone(m.t.bundle.value.cut.picks)
 	for i, fractions := range m.mixed {
 		picks[i] = heaviest(fractions, picks[i])

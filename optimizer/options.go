@@ -60,13 +60,12 @@ type limits struct {
 	// reliable is the number of gains seen on each side of the splits of an item from which on they tell what the
 	// next ones may gain.
 	reliable int
-	// quotaRows is the number of quotas, of namespaces that have workloads, up to which they are priced, and workloads not
-	// grouped by namespace.
-	quotaRows int
+	// priced is the number of namespaces with quotas up to which these are priced, and workloads not grouped by namespace.
+	priced int
 }
 
 func defaultLimits() *limits {
-	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 40_000, rootRows: 250, exactRows: 250, known: 25, fewColumns: 300, fewPrograms: 300, unrounded: 8, unprobed: 4, reliable: 8, quotaRows: 24}
+	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 40_000, rootRows: 250, exactRows: 250, known: 25, fewColumns: 300, fewPrograms: 300, unrounded: 8, unprobed: 4, reliable: 8, priced: 3}
 }
 
 // defaultEffort is some ten seconds.

@@ -314,7 +314,7 @@ func TestEveryPathEqualsBruteForce(t *testing.T) {
 			compareWithBruteForce(t, short.Of(150**times), Options{limits: &path.limits})
 		})
 		t.Run(path.name+" without tenants", func(t *testing.T) {
-			path.limits.quotaRows = math.MaxInt
+			path.limits.priced = math.MaxInt
 			compareWithBruteForce(t, short.Of(150**times), Options{limits: &path.limits})
 		})
 	}
@@ -323,7 +323,7 @@ func TestEveryPathEqualsBruteForce(t *testing.T) {
 // Several quotas in each namespace, whose workloads are taken together.
 func TestTenantsEqualBruteForce(t *testing.T) {
 	grouped := *defaultLimits()
-	grouped.quotaRows = 0
+	grouped.priced = 0
 	compare(t, 77, short.Of(400**times), Options{limits: &grouped}, func(r *rand.Rand) *Problem {
 		p := randomSmall(r)
 		p.Quotas = nil

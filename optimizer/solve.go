@@ -392,6 +392,9 @@ func (s *solver) run(at stage, tentative bool) {
 	if at.kind == moneyStage && !at.bounding && t.best != nil && t.rootPrices != nil && !budget.exhausted() {
 		s.last.prices = t.shadowPrices()
 	}
+	if tentative && s.last.poor() && s.offerGreedy(t) {
+		l = t.l
+	}
 	s.budget.settle(budget)
 	if s.last.best != nil && !at.bounding {
 		s.keep(l, s.last.best)
@@ -399,6 +402,24 @@ func (s *solver) run(at stage, tentative bool) {
 	if at.kind == moneyStage && !at.bounding && s.last.bound >= s.costBound() {
 		s.money = s.last
 	}
+}
+
+// poor says whether the best plan is so far above the bound that a greedy one may be better.
+func (r *result) poor() bool {
+	return r.best != nil && r.best.cost-r.bound > poorGap*math.Abs(r.best.cost)
+}
+
+const poorGap = 0.1
+
+// offerGreedy takes a greedy plan for the result of a stage where it is better, and says whether it is.
+func (s *solver) offerGreedy(t *tree) bool {
+	t.offerPlan(s.fillAll().replicas)
+	if t.best == nil || t.best.cost >= s.last.best.cost {
+		return false
+	}
+	t.improveBest()
+	s.last.best = t.best
+	return true
 }
 
 // newTree prepares to solve the program of a stage, from the prices of the stage before.

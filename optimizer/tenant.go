@@ -222,7 +222,7 @@ func (t *tenant) begin(x []int32) {
 func (t *tenant) searchOnce(budget *effort, hasty bool, allowance float64, spent *int) result {
 	t.limit(budget, *spent)
 	tree := newTree(t.l, t.options)
-	tree.hasty, tree.warm = hasty, t.warm
+	tree.tenant, tree.hasty, tree.warm = true, hasty, t.warm
 	tree.gap, tree.unit, tree.finest = allowance, 1, finestOfTenants
 	found := tree.solve(false)
 	*spent += t.l.budget.spent()

@@ -22,7 +22,9 @@ type tree struct {
 	bounding bool    // the bound of the root will do
 	insisted bool    // tenants have been given an effort and a gap
 	onward   bool    // a small program's search goes on from a plan that is good enough
+	tenant   bool    // the workloads are the members of a tenant
 	members  int     // of tenants
+	groups   *grouped
 	engine   lp.Engine
 	limits   *limits
 	// master bounds the nodes where there are few rows; nil elsewhere.
@@ -201,8 +203,11 @@ func (t *tree) root() bool {
 		g.hopeless = t.l.hopeless()
 	}
 	ascend := t.ascend
-	if t.l.tenants {
+	switch {
+	case t.l.tenants:
 		ascend = t.ascendTenants
+	case t.tenant:
+		ascend = t.ascendMaster
 	}
 	outcome := ascend(g)
 	t.rootPrices, t.rootValue = t.bundle.prices, t.bundle.value
@@ -363,6 +368,37 @@ const easyColumns = 300
 func (t *tree) ascend(g goal) ascent {
 	outcome := t.bundle.ascend(g)
 	t.scale = max(t.scale, t.bundle.value.scale)
+	return outcome
+}
+
+// ascendMaster raises the bound at the root by a master, which begins with known configurations: a tenant has met many that
+// are good at prices like these.
+func (t *tree) ascendMaster(g goal) ascent {
+	t.master = t.newMaster()
+	t.master.addNearest()
+	outcome := t.raiseRoot(g)
+	if t.master == nil {
+		return t.ascend(g)
+	}
+	t.scale = max(t.scale, t.bundle.value.scale)
+	return outcome
+}
+
+// raiseRoot raises the bound at the root by the master, and never lowers it. The master is gone afterwards where its numerics
+// failed.
+func (t *tree) raiseRoot(g goal) ascent {
+	value, prices := t.bundle.value, t.bundle.prices
+	outcome, ok := t.master.raise()
+	if t.bundle.value.bound < value.bound {
+		t.bundle.value, t.bundle.prices = value, prices
+	}
+	switch {
+	case !ok:
+		t.master = nil
+		return interrupted
+	case t.bundle.value.bound > g.hopeless:
+		return infeasible
+	}
 	return outcome
 }
 
