@@ -98,9 +98,9 @@ func (g *grouped) warmStart(from *warmStart) *warmStart {
 	return w
 }
 
-// exchange looks for a plan by exchanges of configurations of members, near the one of the solution of a tree's master:
+// exchangeMembers looks for a plan by exchanges of configurations of members, near the one of the solution of a tree's master:
 // tenants know few configurations of their own, which rarely fit together in the last devices of pools.
-func (g *grouped) exchange(t *tree) {
+func (g *grouped) exchangeMembers(t *tree) {
 	if g.flat == nil {
 		g.flat = newLagrangian(g.from, nil)
 		g.taken = make([]int, len(g.workloads))
@@ -146,9 +146,8 @@ func (g *grouped) picksOf(t *tree, otherwise []int32) []int32 {
 			g.take(i, t.l.columns[i][pick].x, nil)
 		}
 		g.taken[i] = len(known)
-		if pick := heaviest(t.master.mixed[i], t.bundle.value.cut.picks[i]); pick >= 0 {
-			g.take(i, t.l.columns[i][pick].x, picks)
-		}
+		pick := heaviest(t.master.mixed[i], t.bundle.value.cut.picks[i])
+		g.take(i, t.l.columns[i][pick].x, picks)
 	}
 	return picks
 }
@@ -262,7 +261,11 @@ func (t *tree) insist(round tenantRound) {
 	tenants := t.tenants()
 	n := float64(len(tenants))
 	gap := round.gap * (t.best.cost - t.target())
-	most, unfinished := mostOpen(tenants, gap), 0
+	even, unfinished := gap/n, 0
+	most := even
+	if t.unit == 0 {
+		most = mostOpen(tenants, gap)
+	}
 	for _, w := range tenants {
 		if w.open > most {
 			unfinished++
@@ -276,8 +279,8 @@ func (t *tree) insist(round tenantRound) {
 		case w.open > most:
 			w.share += 0.5 / float64(unfinished)
 		}
-		allowance := gap / n
-		if w.open > allowance && t.unit == 0 {
+		allowance := even
+		if w.open > even {
 			allowance = most
 		}
 		w.insist(1+int(round.effort*w.share*float64(t.l.budget.left)), allowance)
@@ -286,7 +289,7 @@ func (t *tree) insist(round tenantRound) {
 }
 
 // mostOpen is what a tenant may leave open where all together may leave a gap: what some leave less than their share, by their
-// latest searches, is for the others.
+// latest searches, is for the others. It is at least the even share.
 func mostOpen(tenants []*tenant, gap float64) (most float64) {
 	var open []float64
 	for _, w := range tenants {

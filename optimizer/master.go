@@ -276,7 +276,7 @@ func (m *master) firstPlan() {
 func (m *master) plan() {
 	m.planAmong()
 	if t := m.t; t.groups != nil && t.bundle.value.bound < t.target() {
-		t.groups.exchange(t)
+		t.groups.exchangeMembers(t)
 	}
 }
 

@@ -15,16 +15,16 @@ type tree struct {
 	l        *lagrangian
 	bundle   bundle
 	gap      float64
-	unit     float64 // what the gap is relative to; 0: the objective
-	finest   float64 // the least gap, relative to the objective
-	whole    bool    // costs are whole numbers
-	hasty    bool    // the plans found at the root will do
-	bounding bool    // the bound of the root will do
-	insisted bool    // tenants have been given an effort and a gap
-	onward   bool    // a small program's search goes on from a plan that is good enough
-	tenant   bool    // the workloads are the members of a tenant
-	members  int     // of tenants
-	groups   *grouped
+	unit     float64  // what the gap is relative to; 0: the objective
+	finest   float64  // the least gap, relative to the objective
+	whole    bool     // costs are whole numbers
+	hasty    bool     // the plans found at the root will do
+	bounding bool     // the bound of the root will do
+	insisted bool     // tenants have been given an effort and a gap
+	onward   bool     // a small program's search goes on from a plan that is good enough
+	tenant   bool     // the workloads are the members of a tenant
+	members  int      // of tenants
+	groups   *grouped // whose program it is where there are tenants
 	engine   lp.Engine
 	limits   *limits
 	// master bounds the nodes where there are few rows; nil elsewhere.
@@ -206,7 +206,7 @@ func (t *tree) root() bool {
 	switch {
 	case t.l.tenants:
 		ascend = t.ascendTenants
-	case t.tenant:
+	case t.tenant && t.small():
 		ascend = t.ascendMaster
 	}
 	outcome := ascend(g)
