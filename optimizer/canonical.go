@@ -324,6 +324,9 @@ func newColours(p *Problem) *colours {
 	}
 	for i, g := range p.Pools {
 		c.poolNumbers[i] = hashOf(1, flag(g.Limited), uint64(g.Capacity), uint64(g.DevicesPerNode))
+		if g.merged != nil {
+			g.each(func(part *Pool) { c.poolNumbers[i] = hashOf(15, c.poolNumbers[i], uint64(part.Capacity)) })
+		}
 		c.pools[i] = c.poolNumbers[i]
 	}
 	for i := range p.Quotas {

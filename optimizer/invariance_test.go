@@ -10,15 +10,18 @@ import (
 )
 
 // invarianceProblems are small ones of every kind and a few fleets, some with
-// interchangeable parts.
+// interchangeable parts or with pools in zones.
 func invarianceProblems() []*Problem {
 	var problems []*Problem
 	for seed := range uint64(300) {
 		problems = append(problems, randomSmall(rand.New(rand.NewPCG(seed, 2))))
 	}
+	for seed := range uint64(200) {
+		problems = append(problems, randomZones(rand.New(rand.NewPCG(seed, 3))))
+	}
 	for kind := looseFleet; kind <= nodeFleet; kind++ {
 		p := randomFleet(uint64(kind), kind, 12, 4)
-		problems = append(problems, p, withTwins(p))
+		problems = append(problems, p, withTwins(p), inZones(rand.New(rand.NewPCG(uint64(kind), 4)), p, int(kind)%3))
 	}
 	return problems
 }

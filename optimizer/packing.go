@@ -22,9 +22,10 @@ type packing struct {
 	node int
 	// sizes are the chain, increasing; the last one is node.
 	sizes []int
-	// whole is ⌊N/D⌋·D and rest N mod D. A pool without nodes is all rest, in
-	// parts of one device.
-	whole, rest int
+	// whole is ⌊N/D⌋·D, and rests has N mod D, of a merged pool that of each of its parts. A pool without
+	// nodes is all rest, in parts of one device.
+	whole int
+	rests []int
 	// rounded: some size was rounded up although the sizes could mix more tightly.
 	rounded bool
 }
@@ -38,27 +39,38 @@ func packPools(p *Problem) []packing {
 	return packings
 }
 
-// packPool chooses the packing of a pool for parts below a node of the given sizes.
+// packPool chooses the packing of a pool for parts of the given sizes, below a node where there are nodes.
 func packPool(g *Pool, parts []int) packing {
-	if g.DevicesPerNode == 0 {
-		return packing{rest: g.Capacity}
-	}
 	k := packing{node: g.DevicesPerNode}
-	k.whole = g.Capacity / k.node * k.node
-	k.rest = g.Capacity - k.whole
-	if g.Limited {
+	g.each(func(part *Pool) {
+		rest := part.Capacity
+		if k.node > 0 {
+			rest %= k.node
+		}
+		k.whole += part.Capacity - rest
+		k.rests = append(k.rests, rest)
+	})
+	switch {
+	case !g.Limited:
+	case g.DevicesPerNode == 0:
+		k.sizes = parts
+	default:
 		k.sizes = cheapestChain(parts, k.node)
 		k.rounded = wasteful(parts, k)
 	}
 	return k
 }
 
-// partSizes lists the distinct sizes below a node, increasing, by pool; none where they do not matter.
+// partSizes lists the distinct sizes of parts, below a node where there are nodes, increasing, by pool; none
+// where they do not matter.
 func partSizes(p *Problem) [][]int {
-	if !slices.ContainsFunc(p.Pools, func(g Pool) bool { return g.Limited && g.DevicesPerNode > 0 }) {
+	if !slices.ContainsFunc(p.Pools, func(g Pool) bool { return g.Limited && (g.DevicesPerNode > 0 || g.merged != nil) }) {
 		return make([][]int, len(p.Pools))
 	}
-	return sizesByPool(p, partOf, func(g, part int) bool { return part < p.Pools[g].DevicesPerNode })
+	return sizesByPool(p, partOf, func(g, part int) bool {
+		pool := &p.Pools[g]
+		return part < pool.DevicesPerNode || pool.DevicesPerNode == 0 && pool.merged != nil
+	})
 }
 
 // replicaSizes lists the distinct numbers of devices of replicas, increasing, by pool.
@@ -157,7 +169,7 @@ func wasteful(parts []int, k packing) bool {
 		if class == s {
 			continue
 		}
-		if len(parts) > 1 || k.node/s != k.node/class || k.rest/s != k.rest/class {
+		if len(parts) > 1 || k.node/s != k.node/class || k.wholes(s)/s != k.wholes(class)/class {
 			return true
 		}
 	}
@@ -197,18 +209,24 @@ type limit struct {
 	size, devices int
 }
 
-// limits are the rows of the pool: the first one for all parts, the others where
-// the partial node is of less use to larger parts.
-func (k *packing) limits() []limit {
-	if k.node == 0 {
-		return []limit{{size: 1, devices: k.rest}}
+// wholes is what the rests hold of parts of a size, in devices.
+func (k *packing) wholes(size int) int {
+	devices := 0
+	for _, rest := range k.rests {
+		devices += rest / size * size
 	}
+	return devices
+}
+
+// limits are the rows of the pool: the first one for all parts, the others where
+// the rests are of less use to larger parts.
+func (k *packing) limits() []limit {
 	var rows []limit
+	if k.node == 0 {
+		rows = []limit{{size: 1, devices: k.wholes(1)}}
+	}
 	for _, s := range k.sizes {
-		devices := k.whole + k.rest/s*s
-		if s == k.node {
-			devices = k.whole
-		}
+		devices := k.whole + k.wholes(s)
 		if len(rows) == 0 || devices < rows[len(rows)-1].devices {
 			rows = append(rows, limit{size: s, devices: devices})
 		}
@@ -220,10 +238,10 @@ func (k *packing) limits() []limit {
 // sizes, increasing.
 func (k *packing) roundedLimits(sizes []int) []limit {
 	rows := k.limits()
-	if k.node > 0 {
+	if k.node > 0 || len(k.rests) > 1 {
 		return rows
 	}
-	return rounded(rows, k.rest, sizes)
+	return rounded(rows, k.wholes(1), sizes)
 }
 
 // rounded appends the limits that follow from a number of devices by rounding: replicas of s devices or more hold whole

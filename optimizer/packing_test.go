@@ -173,7 +173,7 @@ func TestReachable(t *testing.T) {
 func TestRoundedLimitsHoldForWhatFits(t *testing.T) {
 	for _, sizes := range [][]int{{1, 2, 4, 8}, {2, 4}, {3, 5, 7}, {1, 8}, {4}} {
 		for capacity := range 40 {
-			k := packing{rest: capacity}
+			k := packing{rests: []int{capacity}}
 			rows := k.roundedLimits(sizes)
 			counts := make([]int, len(sizes))
 			var fill func(from, left int)
@@ -198,7 +198,7 @@ func TestRoundedLimitsHoldForWhatFits(t *testing.T) {
 			fill(0, capacity)
 		}
 	}
-	k := packing{rest: 13}
+	k := packing{rests: []int{13}}
 	if got, want := k.roundedLimits([]int{1, 2, 4, 8}), []limit{{1, 13}, {2, 12}, {8, 8}}; !slices.Equal(got, want) {
 		t.Errorf("limits %v, want %v", got, want)
 	}

@@ -21,6 +21,9 @@ type Pool struct {
 	// divide it and one another are rounded up until they do, which Solution.Notes
 	// says.
 	DevicesPerNode int
+
+	// merged are the pools that this one stands for; nil: it is one itself. No replica spans them.
+	merged *mergedPools
 }
 
 // Quota limits the devices that the workloads of a namespace use in a pool.

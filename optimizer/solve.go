@@ -37,6 +37,20 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 	if o.limits == nil {
 		o.limits = defaultLimits()
 	}
+	if m := mergePools(p); m != nil {
+		return m.solve(o), nil
+	}
+	return solveAsIs(p, o), nil
+}
+
+// solveAsIs solves a valid problem.
+func solveAsIs(p *Problem, o Options) *Solution {
+	s := newSolver(p, o)
+	s.stages()
+	return s.solution(p)
+}
+
+func newSolver(p *Problem, o Options) *solver {
 	stop := &stopper{ask: o.Stop}
 	s := &solver{packed: packPools(p), options: o, bounds: map[int]float64{}, budget: &effort{left: o.Effort, unasked: askEvery, stop: stop}}
 	if o.Stop != nil && o.Start == nil {
@@ -50,8 +64,7 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 		s.packings = append(s.packings, s.packed[g])
 	}
 	s.grouped = s.groups()
-	s.stages()
-	return s.solution(p), nil
+	return s
 }
 
 // solver carries a solve through its stages.

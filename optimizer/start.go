@@ -62,16 +62,17 @@ func (s *solver) warmStart() *warmStart {
 	return w
 }
 
-// startPools are the pools of the start by canonical pool, or none.
+// startPools are the canonical pools by pool of the start, or none.
 func (s *solver) startPools() []int32 {
 	from := s.options.Start.Problem.Pools
 	index := indexOf(len(from), func(g int) string { return from[g].Name })
-	pools := make([]int32, len(s.canonical.Pools))
-	for g := range pools {
-		pools[g] = none
-		if old, ok := index.find(s.canonical.Pools[g].Name, s.canonical.pools[g]); ok {
-			pools[g] = int32(old)
-		}
+	pools := slices.Repeat([]int32{none}, len(from))
+	for g, given := range s.canonical.pools {
+		s.canonical.Pools[g].each(func(part *Pool) {
+			if old, ok := index.find(part.Name, given); ok {
+				pools[old] = int32(g)
+			}
+		})
 	}
 	return pools
 }
@@ -84,13 +85,15 @@ func (s *solver) startPrices(pools []int32) []float64 {
 		switch row.kind {
 		case poolRow:
 			first := r == 0 || s.last.program.rows[r-1].kind != poolRow || s.last.program.rows[r-1].index != row.index
-			if g := pools[row.index]; g != none && first {
-				prices[r] = from.Solution.Pools[g].ShadowPrice
+			for g, to := range pools {
+				if first && int(to) == row.index {
+					prices[r] = max(prices[r], from.Solution.Pools[g].ShadowPrice)
+				}
 			}
 		case quotaRow:
 			quota := &s.canonical.Quotas[row.index]
 			for q := range from.Problem.Quotas {
-				if old := &from.Problem.Quotas[q]; old.Namespace == quota.Namespace && int32(old.Pool) == pools[quota.Pool] {
+				if old := &from.Problem.Quotas[q]; old.Namespace == quota.Namespace && int(pools[old.Pool]) == quota.Pool {
 					prices[r] = from.Solution.Quotas[q].ShadowPrice
 				}
 			}
@@ -114,16 +117,16 @@ func (s *solver) startReplicas(given, old int, pools []int32, x []int32) (comple
 			}
 			index := -1
 			if v, ok := variants.find(from.Variants[j].Name, j); ok {
-				pool := int32(from.Variants[j].Placements[k].Pool)
+				pool := int(pools[from.Variants[j].Placements[k].Pool])
 				index = slices.IndexFunc(s.canonical.items[given], func(at item) bool {
-					return int(at.variant) == v && pools[s.canonical.rank[to.Variants[v].Placements[at.placement].Pool]] == pool
+					return int(at.variant) == v && s.canonical.rank[to.Variants[v].Placements[at.placement].Pool] == pool
 				})
 			}
 			if index < 0 {
 				complete = false
 				continue
 			}
-			x[index] = int32(n)
+			x[index] += int32(n)
 		}
 	}
 	return complete

@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -12,6 +13,9 @@ func TestStartKeepsTheProof(t *testing.T) {
 	fleets := map[string]*Problem{"quotas": tenantFleet(5, tightFleet, 12, 6)}
 	for _, kind := range []fleetKind{looseFleet, tightFleet, veryTightFleet, penalizedFleet, budgetFleet, singleFleet, uniformFleet, nodeFleet} {
 		fleets[kind.String()] = randomFleet(5, kind, 12, 4)
+	}
+	for prices := range 3 {
+		fleets[fmt.Sprint("zones ", prices)] = inZones(rand.New(rand.NewPCG(5, 5)), fleets["tight"], prices)
 	}
 	for name, before := range fleets {
 		t.Run(name, func(t *testing.T) {
