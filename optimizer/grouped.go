@@ -13,10 +13,11 @@ type grouped struct {
 	// from is the program that it was made of, and members are the workloads in it by workload here.
 	from    *program
 	members [][]int
-	// flat is the program of all members, for exchanges, nil before the first, and taken is how many configurations of the
-	// master it has by workload.
-	flat  *lagrangian
-	taken []int
+	// flat is the program of all members, for exchanges, nil before the first, and taken is how many configurations of
+	// a master it has by workload.
+	flat   *lagrangian
+	master *master
+	taken  []int
 }
 
 // newGrouped groups the workloads of a program by namespace.
@@ -103,7 +104,9 @@ func (g *grouped) warmStart(from *warmStart) *warmStart {
 func (g *grouped) exchangeMembers(t *tree) {
 	if g.flat == nil {
 		g.flat = newLagrangian(g.from, nil)
-		g.taken = make([]int, len(g.workloads))
+	}
+	if g.master != t.master {
+		g.master, g.taken = t.master, make([]int, len(g.workloads))
 	}
 	l := g.flat
 	l.budget = t.l.budget
@@ -177,29 +180,49 @@ func (g *grouped) priceQuotas(p *program, prices []float64, budget *effort) {
 	}
 }
 
-// groups says whether workloads are taken together by namespace: there are several with quotas, and they are not large.
+// groups says whether workloads are taken together by namespace: several have quotas in most of the pools that they use, and
+// are not large.
 func (s *solver) groups() bool {
 	if len(s.canonical.Quotas) <= s.options.limits.priced {
 		return false
 	}
-	members := map[string]int{}
+	members, used := map[string]int{}, map[quotaKey]bool{}
 	for i := range s.canonical.workloads {
-		members[s.canonical.given(i).Namespace]++
-	}
-	tenants := map[string]int{}
-	for _, q := range s.canonical.Quotas {
-		if n := members[q.Namespace]; n > 0 {
-			tenants[q.Namespace] = n
+		w := s.canonical.given(i)
+		members[w.Namespace]++
+		for j := range w.Variants {
+			for _, at := range w.Variants[j].Placements {
+				used[quotaKey{w.Namespace, s.canonical.rank[at.Pool]}] = true
+			}
 		}
 	}
-	quoted := 0
-	for _, n := range tenants {
-		quoted += n
+	open := map[string]int{} // pools without quotas less those with
+	for key := range used {
+		open[key.namespace]++
 	}
-	return len(tenants) > s.options.limits.priced && quoted <= mostMembers*len(tenants)
+	for _, q := range s.canonical.Quotas {
+		if s.canonical.binds(&q) && used[quotaKey{q.Namespace, q.Pool}] {
+			open[q.Namespace] -= 2
+		}
+	}
+	tenants, quoted, squares := 0, 0, 0
+	for namespace, n := range open {
+		if n <= 0 {
+			tenants++
+			quoted += members[namespace]
+			squares += members[namespace] * members[namespace]
+		}
+	}
+	return tenants > s.options.limits.priced && squares <= mostMembers*quoted
 }
 
-// mostMembers is the mean number of members up to which tenants do better than prices of quotas.
+// binds says whether a quota is less than its pool has.
+func (c *canonical) binds(q *Quota) bool {
+	return !c.Pools[q.Pool].Limited || q.Capacity < c.Pools[q.Pool].Capacity
+}
+
+// mostMembers is the number of workloads in the namespace of a workload, on the average, up to which tenants do better
+// than prices of quotas.
 const mostMembers = 150
 
 // searchGrouped searches with tenants, whose rows have others that follow by rounding: they are few in each. What it

@@ -3,6 +3,7 @@ package optimizer
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -117,6 +118,44 @@ func TestMostOpen(t *testing.T) {
 		}
 		if got := mostOpen(tenants, 12); got != c.want {
 			t.Errorf("%v: %v, want %v", c.open, got, c.want)
+		}
+	}
+}
+
+// Tenants are worth it where most of what their workloads use is shared out by quotas, among namespaces that are not large.
+func TestWhichNamespacesAreTenants(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(p *Problem)
+		want   bool
+	}{
+		{"quotas of all pools", func(*Problem) {}, true},
+		{"a quota each", func(p *Problem) {
+			p.Quotas = slices.DeleteFunc(p.Quotas, func(q Quota) bool { return q.Pool != 1 })
+		}, false},
+		{"quotas of most pools", func(p *Problem) {
+			p.Quotas = slices.DeleteFunc(p.Quotas, func(q Quota) bool { return q.Pool < 2 })
+		}, true},
+		{"as much as there is", func(p *Problem) {
+			for k := range p.Quotas {
+				p.Quotas[k].Capacity = p.Pools[p.Quotas[k].Pool].Capacity
+			}
+		}, false},
+		{"most in one namespace", func(p *Problem) {
+			for i := range p.Workloads {
+				if i%4 > 0 {
+					p.Workloads[i].Namespace = "team0"
+				}
+			}
+		}, false},
+		{"three namespaces", func(p *Problem) {
+			p.Quotas = slices.DeleteFunc(p.Quotas, func(q Quota) bool { return q.Namespace > "team2" })
+		}, false},
+	} {
+		p := tenantFleet(3, looseFleet, 400, 6)
+		c.change(p)
+		if got := newSolver(p, Options{limits: defaultLimits()}).grouped; got != c.want {
+			t.Errorf("%s: tenants %v, want %v", c.name, got, c.want)
 		}
 	}
 }
