@@ -178,3 +178,13 @@ func shareOut(p *optimizer.Problem, namespaces int, times float64) {
 		}
 	}
 }
+
+// Where everything is served nothing follows, so that the search for it may take all of the effort, and not half.
+func TestTheLastStageTakesAllEffort(t *testing.T) {
+	p := instance.Generate(instance.Params{Kind: instance.Short, Workloads: 400, Pools: 20, Namespaces: 25, Seed: 0})
+	const effort = 200_000
+	s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: effort})
+	if err != nil || s.Proof == optimizer.Optimal || s.Effort < effort {
+		t.Errorf("error %v, gap %v, effort %d of %d", err, s.Gap, s.Effort, effort)
+	}
+}

@@ -60,6 +60,7 @@ func (l *lagrangian) worker(i int) *worker { return &l.workers[i/l.block] }
 type effort struct {
 	left  int // pricing problems
 	given int // left at the beginning
+	kept  int // for stages to follow
 	stop  *stopper
 	// unasked is what has been spent since the caller was asked whether to stop.
 	unasked int
@@ -81,11 +82,18 @@ func (e *effort) spend(n int) bool {
 // share is the effort for one stage: half of what is left if others follow.
 func (e *effort) share(half bool) *effort {
 	part := *e
+	part.kept = 0
 	if half {
+		part.kept = part.left - part.left/2
 		part.left /= 2
 	}
 	part.given = part.left
 	return &part
+}
+
+// takeKept takes what was kept for stages to follow.
+func (e *effort) takeKept() {
+	e.left, e.given, e.kept = e.left+e.kept, e.given+e.kept, 0
 }
 
 // limit takes away what is beyond a limit.

@@ -576,6 +576,9 @@ func (t *tree) solve(tentative bool) result {
 	}
 	t.floor = math.Inf(1)
 	if t.root() && !t.hasty && (t.best != nil || !tentative) {
+		if tentative {
+			t.l.budget.takeKept() // with a plan nothing follows
+		}
 		if t.run(); !t.grown {
 			t.runOn()
 			t.improveBest()
