@@ -2,96 +2,66 @@ package optimizer
 
 import "slices"
 
-// alikePools are the pools in classes that all variants use alike, by partition refinement; nil where no two
-// pools are alike.
+// alikePools are the pools in classes that variants mostly use together, nil where no two are: pools of which more than
+// half of the variants that use either use both, and what hangs together by such pairs. Pools that are unlimited or have
+// quotas are alone, and so are those whose nodes differ from all others'.
 func alikePools(p *Problem) (classes [][]int) {
-	r := newRefinement(p)
+	if !severalPlacements(p) {
+		return nil
+	}
+	together := variantsTogether(p)
+	class := identity(len(p.Pools)) // the least pool of its class
+	for g := range p.Pools {
+		for h := range g {
+			if class[g] != class[h] && p.alike(g, h) && 2*together[g][h] > max(together[g][g], together[h][h]) {
+				from, to := max(class[g], class[h]), min(class[g], class[h])
+				for k := range class {
+					if class[k] == from {
+						class[k] = to
+					}
+				}
+			}
+		}
+	}
+	classes = make([][]int, len(p.Pools))
+	for g, least := range class {
+		classes[least] = append(classes[least], g)
+	}
+	return slices.DeleteFunc(classes, func(class []int) bool { return len(class) == 0 })
+}
+
+func severalPlacements(p *Problem) bool {
 	for i := range p.Workloads {
 		for j := range p.Workloads[i].Variants {
-			if r.shared == 0 {
-				return nil
+			if len(p.Workloads[i].Variants[j].Placements) > 1 {
+				return true
 			}
-			r.refine(p.Workloads[i].Variants[j].Placements)
 		}
 	}
-	classes = make([][]int, len(r.sizes))
-	for g, class := range r.class {
-		classes[class] = append(classes[class], g)
-	}
-	classes = slices.DeleteFunc(classes, func(class []int) bool { return len(class) == 0 })
-	slices.SortFunc(classes, func(a, b []int) int { return a[0] - b[0] })
-	return classes
+	return false
 }
 
-// refinement is a partition of the pools that gets finer.
-type refinement struct {
-	// class is by pool, sizes by class, and shared the number of classes with several pools.
-	class, sizes []int
-	shared       int
-	// met are the pools of each class that a variant uses, and touched the classes with any: scratch.
-	met     [][]int
-	touched []int
-}
-
-// newRefinement begins with the classes of pools whose limits are alike. Those that are unlimited, that nothing uses
-// or that have quotas are not merged.
-func newRefinement(p *Problem) *refinement {
-	r := &refinement{class: make([]int, len(p.Pools))}
-	alone := make([]bool, len(p.Pools))
-	for _, q := range p.Quotas {
-		alone[q.Pool] = true
+// variantsTogether is the number of variants that may run in both of two pools.
+func variantsTogether(p *Problem) [][]int {
+	together := make([][]int, len(p.Pools))
+	for g := range together {
+		together[g] = make([]int, len(p.Pools))
 	}
-	first := map[int]int{}
-	for g := range p.Pools {
-		pool := &p.Pools[g]
-		class, ok := first[pool.DevicesPerNode]
-		if alone[g] || !pool.Limited || !ok {
-			class = r.add()
-		}
-		if !alone[g] && pool.Limited {
-			first[pool.DevicesPerNode] = class
-		}
-		r.put(g, class)
-	}
-	return r
-}
-
-func (r *refinement) add() int {
-	r.sizes, r.met = append(r.sizes, 0), append(r.met, nil)
-	return len(r.sizes) - 1
-}
-
-func (r *refinement) put(g, class int) {
-	r.class[g] = class
-	if r.sizes[class]++; r.sizes[class] == 2 {
-		r.shared++
-	}
-}
-
-// refine sets the pools of a variant apart from the others of their classes.
-func (r *refinement) refine(placements []Placement) {
-	for k := range placements {
-		g := placements[k].Pool
-		class := r.class[g]
-		if r.sizes[class] == 1 {
-			continue
-		}
-		if len(r.met[class]) == 0 {
-			r.touched = append(r.touched, class)
-		}
-		r.met[class] = append(r.met[class], g)
-	}
-	for _, class := range r.touched {
-		if met := r.met[class]; len(met) < r.sizes[class] {
-			apart := r.add()
-			for _, g := range met {
-				if r.sizes[class]--; r.sizes[class] == 1 {
-					r.shared--
+	for i := range p.Workloads {
+		for j := range p.Workloads[i].Variants {
+			for _, at := range p.Workloads[i].Variants[j].Placements {
+				for _, other := range p.Workloads[i].Variants[j].Placements {
+					together[at.Pool][other.Pool]++
 				}
-				r.put(g, apart)
 			}
 		}
-		r.met[class] = r.met[class][:0]
 	}
-	r.touched = r.touched[:0]
+	return together
+}
+
+// alike says whether the limits of two pools are of the same kind.
+func (p *Problem) alike(g, h int) bool {
+	x, y := &p.Pools[g], &p.Pools[h]
+	return x.Limited && y.Limited && x.DevicesPerNode == y.DevicesPerNode &&
+		!slices.ContainsFunc(p.Quotas, func(q Quota) bool { return q.Pool == g || q.Pool == h })
 }

@@ -61,3 +61,33 @@ func (w *Workload) prices() []float64 {
 	}
 	return prices
 }
+
+// levels are those that a plan does not reach entirely, with bounds by priority.
+func (p *Problem) levels(allocations []Allocation, bound func(priority int) float64) []Level {
+	type sums struct{ unmet, demand exactSum }
+	missing, all := 0, map[int]*sums{}
+	for i := range allocations {
+		missing += allocations[i].Shortfall
+		w := &p.Workloads[i]
+		if w.Penalized {
+			continue
+		}
+		if all[w.Priority] == nil {
+			all[w.Priority] = &sums{}
+		}
+		all[w.Priority].unmet.add(allocations[i].Unmet)
+		all[w.Priority].demand.add(w.Demand)
+	}
+	var levels []Level
+	add := func(priority int, unmet, unit float64) {
+		if unmet > 0 {
+			least := min(bound(priority), unmet)
+			levels = append(levels, Level{Priority: priority, Unmet: unmet, Bound: least, Gap: (unmet - least) / unit})
+		}
+	}
+	add(0, float64(missing), 1)
+	for _, priority := range sortedKeys(all) {
+		add(priority, all[priority].unmet.total(), all[priority].demand.total())
+	}
+	return levels
+}

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// merge is a problem in which pools that all variants use alike stand for one: every variant may run in all
-// of them or in none. What fits the one fits them, as sizes of replicas that divide one another leave no gap that
-// is too small. So nothing is lost where replicas cost as much in each. Where they don't, the merged problem is a
-// relaxation: a device costs what it does in the cheapest pool, and what a dearer one has is paid for as far as it
-// is not left free.
+// merge is a problem in which pools that variants use together stand for one. What fits the one fits them, as
+// sizes of replicas that divide one another leave no gap that is too small. So nothing is lost where every variant may run in
+// all of them or in none, at the same cost. Elsewhere the merged problem is a relaxation: a device costs what it does in
+// the cheapest pool, what a dearer one has is paid for as far as it is not left free, and a variant that may not run in
+// all of the pools may run in the one.
 type merge struct {
 	from, to *Problem
 	packings []packing // of from
@@ -19,7 +19,7 @@ type merge struct {
 	members [][]int
 	// extra is how much dearer a device of a pool is than one of the cheapest that is merged with it, at least.
 	extra []float64
-	// exact: replicas cost as much in all pools that are merged.
+	// exact: nothing is lost.
 	exact bool
 }
 
@@ -40,114 +40,141 @@ type mergedPools struct{ pools []Pool }
 // mergePools merges what can be, nil where nothing can.
 func mergePools(p *Problem) *merge {
 	classes := alikePools(p)
-	if classes == nil {
+	if len(classes) == 0 || len(classes) == len(p.Pools) {
 		return nil
 	}
-	m := &merge{from: p, of: make([]int, len(p.Pools)), exact: true, packings: packPools(p)}
-	premiums := m.premiums(classes)
-	m.extra = make([]float64, len(p.Pools))
-	sizes := replicaSizes(p)
+	m := &merge{from: p, of: make([]int, len(p.Pools)), extra: make([]float64, len(p.Pools)), exact: true, packings: packPools(p)}
+	terms, sizes := m.terms(classes), replicaSizes(p)
 	for _, class := range classes {
-		if len(class) > 1 && m.mergeable(class, sizes[class[0]], premiums) {
-			m.add(class, premiums)
+		if len(class) > 1 && m.mergeable(class, sizes, terms) {
+			m.add(class, terms)
 			continue
 		}
 		for _, g := range class {
-			m.add([]int{g}, premiums)
+			m.add([]int{g}, terms)
 		}
 	}
 	if len(m.members) == len(p.Pools) {
 		return nil
 	}
-	m.build(premiums)
+	m.build()
 	return m
 }
 
-// premium is how much dearer a device of a pool is than in the cheapest pool of its class, over all variants.
-type premium struct {
-	least, most float64
-	// spans: some replica takes several nodes.
-	spans bool
+// terms are those on which variants may use a pool.
+type terms struct {
+	// least and most are how much dearer a device is than in the cheapest pool of the class, over all variants that
+	// may use all of it, and ceiling is the least price of a device of the others.
+	least, most, ceiling float64
+	// spans: some replica takes several nodes. partly: some variant may not use all of the class.
+	spans, partly bool
 }
 
-// premiums are by pool.
-func (m *merge) premiums(classes [][]int) []premium {
-	all := make([]premium, len(m.from.Pools))
-	class := make([]int, len(m.from.Pools))
+// extra is how much dearer a device is, at least, such that no price falls below 0 without it.
+func (t *terms) extra() float64 {
+	if math.IsInf(t.least, 1) {
+		return 0
+	}
+	return min(t.least, t.ceiling)
+}
+
+// terms are by pool.
+func (m *merge) terms(classes [][]int) []terms {
+	all, class := make([]terms, len(m.from.Pools)), make([]int, len(m.from.Pools))
 	for c, members := range classes {
 		for _, g := range members {
-			class[g], all[g].least = c, math.Inf(1)
+			class[g] = c
+			all[g].least, all[g].ceiling = math.Inf(1), math.Inf(1)
 		}
 	}
-	least := make([]float64, len(classes))
+	least, used := make([]float64, len(classes)), make([]int, len(classes))
 	for i := range m.from.Workloads {
 		for j := range m.from.Workloads[i].Variants {
 			v := &m.from.Workloads[i].Variants[j]
 			for k := range v.Placements {
-				least[class[v.Placements[k].Pool]] = math.Inf(1)
+				c := class[v.Placements[k].Pool]
+				least[c], used[c] = math.Inf(1), 0
 			}
 			for k := range v.Placements {
-				at := &v.Placements[k]
-				least[class[at.Pool]] = min(least[class[at.Pool]], at.price())
+				c := class[v.Placements[k].Pool]
+				least[c] = min(least[c], v.Placements[k].price())
+				used[c]++
 			}
 			for k := range v.Placements {
-				at := &v.Placements[k]
-				all[at.Pool].add(m.from.Pools[at.Pool].DevicesPerNode, v, &m.packings[at.Pool], at.price()-least[class[at.Pool]])
+				g, price := v.Placements[k].Pool, v.Placements[k].price()
+				devices, _ := m.packings[g].devices(v)
+				t, node := &all[g], m.from.Pools[g].DevicesPerNode
+				t.spans = t.spans || node > 0 && (v.NodesPerReplica > 1 || devices > node)
+				if c := class[g]; used[c] < len(classes[c]) {
+					t.limit(price, devices)
+				} else {
+					t.add(price-least[c], devices)
+				}
 			}
 		}
 	}
 	return all
 }
 
-func (p *premium) add(node int, v *Variant, k *packing, dearer float64) {
-	devices, _ := k.devices(v)
-	p.spans = p.spans || node > 0 && (v.NodesPerReplica > 1 || devices > node)
-	if devices == 0 {
-		if dearer > 0 {
-			p.most = math.Inf(1)
-		}
-		return
+func (t *terms) add(dearer float64, devices int) {
+	switch {
+	case devices > 0:
+		t.least, t.most = min(t.least, dearer/float64(devices)), max(t.most, dearer/float64(devices))
+	case dearer > 0:
+		t.most = math.Inf(1)
 	}
-	p.least, p.most = min(p.least, dearer/float64(devices)), max(p.most, dearer/float64(devices))
+}
+
+func (t *terms) limit(price float64, devices int) {
+	t.partly = true
+	if devices > 0 {
+		t.ceiling = min(t.ceiling, price/float64(devices))
+	}
 }
 
 // price is that of a replica in the objective.
 func (p *Placement) price() float64 { return p.PricePerHour + p.change }
 
-// mergeable says whether the pools of a class may stand for one, with replicas of the given sizes in them. Sizes must
-// divide one another, as those of parts of nodes are made to. Where prices differ, the budget would be kept by other plans,
-// and sizes of parts may be rounded in another way beside devices that are left free.
-func (m *merge) mergeable(class, sizes []int, premiums []premium) bool {
+// mergeable says whether the pools of a class may stand for one. The sizes of replicas must divide one another, as those of
+// parts of nodes are made to. Where prices differ, the budget would be kept by other plans, and sizes of parts may be rounded in
+// another way beside devices that are left free, or where other variants use a pool.
+func (m *merge) mergeable(class []int, sizes [][]int, terms []terms) bool {
+	var all []int
 	nodes := m.from.Pools[class[0]].DevicesPerNode > 0
 	for _, g := range class {
-		p := &premiums[g]
-		if p.spans || p.most > 0 && (m.from.BudgetPerHour > 0 || nodes) {
+		t := &terms[g]
+		if t.spans || t.most > 0 && m.from.BudgetPerHour > 0 || nodes && (t.most > 0 || t.partly) {
+			return false
+		}
+		all = append(all, sizes[g]...)
+	}
+	slices.Sort(all)
+	for k := 1; k < len(all) && !nodes; k++ {
+		if all[k]%all[k-1] != 0 {
 			return false
 		}
 	}
-	for k := 1; k < len(sizes) && !nodes; k++ {
-		if sizes[k]%sizes[k-1] != 0 {
-			return false
-		}
-	}
-	return len(sizes) > 0
+	return len(all) > 0
 }
 
 // add takes pools as one, the cheapest first, and of these the largest.
-func (m *merge) add(pools []int, premiums []premium) {
+func (m *merge) add(pools []int, terms []terms) {
 	slices.SortFunc(pools, func(a, b int) int {
-		x, y, of, other := &m.from.Pools[a], &m.from.Pools[b], &premiums[a], &premiums[b]
-		return cmp.Or(cmp.Compare(of.least, other.least), cmp.Compare(of.most, other.most), y.Capacity-x.Capacity, cmp.Compare(x.Name, y.Name))
+		x, y, of, other := &m.from.Pools[a], &m.from.Pools[b], &terms[a], &terms[b]
+		return cmp.Or(cmp.Compare(of.extra(), other.extra()), cmp.Compare(of.most, other.most), y.Capacity-x.Capacity, cmp.Compare(x.Name, y.Name))
 	})
 	for _, g := range pools {
 		m.of[g] = len(m.members)
-		m.exact = m.exact && (len(pools) == 1 || premiums[g].most == 0)
+		if t := &terms[g]; len(pools) > 1 {
+			m.extra[g] = t.extra()
+			m.exact = m.exact && t.most == 0 && !t.partly
+		}
 	}
 	m.members = append(m.members, pools)
 }
 
 // build makes the merged problem.
-func (m *merge) build(premiums []premium) {
+func (m *merge) build() {
 	to := *m.from
 	to.Pools, to.Quotas, to.Workloads = make([]Pool, len(m.members)), slices.Clone(m.from.Quotas), slices.Clone(m.from.Workloads)
 	for g, members := range m.members {
@@ -175,33 +202,35 @@ func (m *merge) build(premiums []premium) {
 		w.Variants = variants.take(len(from))
 		for j := range from {
 			w.Variants[j] = from[j]
-			w.Variants[j].Placements = m.placements(places.take(len(from[j].Placements))[:0], from[j].Placements)
+			w.Variants[j].Placements = m.placements(places.take(len(from[j].Placements))[:0], &from[j])
 		}
 	}
-	for g, members := range m.members {
-		for _, from := range members {
-			if extra := premiums[from].least; len(members) > 1 && extra > 0 {
-				m.extra[from] = extra
-				to.Workloads = append(to.Workloads, leftFree(&m.from.Pools[from], g, extra))
-			}
+	for g, extra := range m.extra {
+		if extra > 0 {
+			to.Workloads = append(to.Workloads, leftFree(&m.from.Pools[g], m.of[g], extra))
 		}
 	}
 	m.to = &to
 }
 
-// placements are those of a variant in the merged pools.
-func (m *merge) placements(to, from []Placement) []Placement {
-	for k := range from {
-		at := from[k]
+// placements are those of a variant in the merged pools, with what is extra off their prices.
+func (m *merge) placements(to []Placement, v *Variant) []Placement {
+	for _, at := range v.Placements {
+		if extra := m.extra[at.Pool]; extra > 0 {
+			devices, _ := m.packings[at.Pool].devices(v)
+			at.change -= extra * float64(devices)
+		}
 		at.Pool = m.of[at.Pool]
 		n := slices.IndexFunc(to, func(p Placement) bool { return p.Pool == at.Pool })
-		if n < 0 {
+		switch {
+		case n < 0:
 			to = append(to, at)
-			continue
+		case cmp.Or(cmp.Compare(at.price(), to[n].price()), cmp.Compare(at.PricePerHour, to[n].PricePerHour)) < 0:
+			to[n] = at
 		}
-		price := min(to[n].price(), at.price())
-		to[n].PricePerHour = min(to[n].PricePerHour, at.PricePerHour)
-		to[n].change = price - to[n].PricePerHour
+	}
+	for k := range to {
+		to[k].change = max(to[k].change, -to[k].PricePerHour) // but for rounding it is
 	}
 	return to
 }

@@ -165,7 +165,12 @@ func TestAlikePoolsAreMerged(t *testing.T) {
 		{"a variant that may not", func(p *Problem) {
 			v := &p.Workloads[1].Variants[0]
 			v.Placements = v.Placements[:2]
-		}, [][]int{{0, 1}, {2}, {3}}},
+		}, [][]int{{0, 1, 2}, {3}}},
+		{"most variants that may not", func(p *Problem) {
+			for i := range 2 {
+				p.Workloads[i].Variants[0].Placements = p.Workloads[i].Variants[0].Placements[:1]
+			}
+		}, [][]int{{0}, {1, 2}, {3}}},
 		{"a quota", func(p *Problem) { p.Quotas = []Quota{{Namespace: "a", Pool: 1, Capacity: 3}} }, [][]int{{0, 2}, {1}, {3}}},
 		{"unlimited", func(p *Problem) { p.Pools[2].Limited = false }, [][]int{{0, 1}, {2}, {3}}},
 		{"nodes", func(p *Problem) { p.Pools[2].DevicesPerNode = 8 }, [][]int{{0, 1}, {2}, {3}}},
@@ -182,7 +187,7 @@ func TestAlikePoolsAreMerged(t *testing.T) {
 			for g := range 4 {
 				p.Pools = append(p.Pools, Pool{Name: fmt.Sprint("g", g), Limited: true, Capacity: 10})
 			}
-			for i, devices := range []int{4, 2} {
+			for i, devices := range []int{4, 2, 2} {
 				v := Variant{Name: "v", Capacity: 1, DevicesPerReplica: devices}
 				for g := range 3 {
 					v.Placements = append(v.Placements, Placement{Pool: g, PricePerHour: float64(devices)})

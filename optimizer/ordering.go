@@ -2,7 +2,7 @@ package optimizer
 
 import "slices"
 
-// ordering compares solutions of problems that differ in their demands only: level by
+// ordering compares solutions of problems that differ in their demands or pools only: level by
 // level, then by objective.
 type ordering struct {
 	// priorities are those of the levels, 0 for missing replicas first.
@@ -97,6 +97,27 @@ func (r *ordering) prove(s *Solution, bounds [][]float64) *Solution {
 			}
 		}
 	}
+	return r.with(s, proven)
+}
+
+// provenBy is a solution with the best of what others prove, of the same problem or of relaxations of it: a bound on a level or
+// the cost holds for what leaves no more of the levels before.
+func (r *ordering) provenBy(s *Solution, others ...*Solution) *Solution {
+	values, proven := r.values(s), make([]float64, len(r.units)+1)
+	for _, other := range others {
+		of, bounds := r.values(other), r.bounds(other)
+		for k := range proven {
+			proven[k] = max(proven[k], min(values[k], bounds[k]))
+			if k < len(r.units) && values[k] > of[k]+tolerance*r.units[k] {
+				break
+			}
+		}
+	}
+	return r.with(s, proven)
+}
+
+// with is a solution with other bounds.
+func (r *ordering) with(s *Solution, proven []float64) *Solution {
 	out := *s
 	out.Levels = slices.Clone(s.Levels)
 	for i := range out.Levels {

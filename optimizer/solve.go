@@ -330,36 +330,6 @@ func (s *solver) settle(at stage) {
 	s.bounds[at.priority] = min(max(s.bounds[at.priority], proven(s.last.bound)), s.unmetOfPlan(at.priority))
 }
 
-// levels are those that the final plan does not reach entirely.
-func (s *solver) levels(allocations []Allocation) []Level {
-	var levels []Level
-	missing := 0
-	for i := range allocations {
-		missing += allocations[i].Shortfall
-	}
-	if missing > 0 {
-		levels = append(levels, s.level(0, float64(missing), 1))
-	}
-	for _, priority := range s.priorities() {
-		var unmet, demand runningSum
-		for i, from := range s.canonical.workloads {
-			if w := s.canonical.given(i); !w.Penalized && w.Priority == priority {
-				unmet.add(allocations[from].Unmet)
-				demand.add(w.Demand)
-			}
-		}
-		if unmet.total() > 0 {
-			levels = append(levels, s.level(priority, unmet.total(), demand.total()))
-		}
-	}
-	return levels
-}
-
-func (s *solver) level(priority int, unmet, unit float64) Level {
-	bound := min(s.bounds[priority], unmet)
-	return Level{Priority: priority, Unmet: unmet, Bound: bound, Gap: (unmet - bound) / unit}
-}
-
 // proven is a bound less the tolerance of the arithmetic behind it.
 func proven(bound float64) float64 { return max(0, bound-tolerance*math.Abs(bound)) }
 
@@ -628,7 +598,8 @@ func (s *solver) solution(p *Problem) *Solution {
 			least[i] = p.Workloads[i].leastCost()
 		}
 	})
-	out.Levels, out.Stopped = s.levels(out.Allocations), s.budget.stop.stopped()
+	out.Levels = p.levels(out.Allocations, func(priority int) float64 { return s.bounds[priority] })
+	out.Stopped = s.budget.stop.stopped()
 	out.Effort = s.options.Effort - s.budget.left
 	bound := s.costBound()
 	if ended {
