@@ -195,9 +195,21 @@ func (c *canonical) sorted(i int, variants []Variant, placements []Placement) Wo
 		}
 		items, placements = items[len(places):], placements[len(places):]
 		v.Placements = places
+		if v.within != nil {
+			v.within = c.ranked(v.within)
+		}
 	}
 	w.sortShapes()
 	return w
+}
+
+// ranked has canonical pools.
+func (c *canonical) ranked(from []within) []within {
+	to := slices.Clone(from)
+	for k := range to {
+		to[k] = within{c.rank[to[k].pool], c.rank[to[k].other]}
+	}
+	return to
 }
 
 // sortShapes takes the shapes of a workload in their canonical order; the variants are
@@ -402,6 +414,9 @@ func (c *colours) colourWorkloads() {
 			for _, place := range w.Variants[j].Placements {
 				places += hashOf(4, c.pools[place.Pool], place.bits())
 			}
+			for _, in := range w.Variants[j].within {
+				places += hashOf(16, c.pools[in.pool], c.pools[in.other])
+			}
 			c.variants[i][j] = hashOf(5, numbers[j], places)
 			all += hashOf(6, c.variants[i][j])
 		}
@@ -429,6 +444,9 @@ func (c *colours) colourPools() {
 		for j := range c.problem.Workloads[i].Variants {
 			for _, place := range c.problem.Workloads[i].Variants[j].Placements {
 				c.spare[place.Pool] += hashOf(11, c.workloads[i], c.variants[i][j], place.bits())
+			}
+			for _, in := range c.problem.Workloads[i].Variants[j].within {
+				c.spare[in.other] += hashOf(17, c.workloads[i], c.variants[i][j])
 			}
 		}
 	}

@@ -100,6 +100,11 @@ func (h *Headroom) rooms(w, v, k int, visit func(limit Limit, replicas int)) {
 	if h.problem.Pools[place.Pool].Limited {
 		visit(h.pools[place.Pool].room(variant, place.Pool))
 	}
+	for _, in := range variant.within {
+		if in.pool == place.Pool {
+			visit(h.pools[in.other].room(variant, in.other))
+		}
+	}
 	if q, ok := h.quotaOf[quotaKey{workload.Namespace, place.Pool}]; ok && variant.DevicesPerReplica > 0 {
 		visit(Limit{Kind: QuotaLimits, Index: q}, (h.problem.Quotas[q].Capacity-h.quotas[q])/variant.DevicesPerReplica)
 	}
@@ -201,6 +206,11 @@ func (o *occupancy) unused() occupancy {
 // use places n replicas in a pool.
 func (o *occupancy) use(namespace string, v *Variant, pool, n int) {
 	o.pools[pool].add(v, n)
+	for _, in := range v.within {
+		if in.pool == pool {
+			o.pools[in.other].add(v, n)
+		}
+	}
 	if q, ok := o.quotaOf[quotaKey{namespace, pool}]; ok {
 		o.quotas[q] += n * v.DevicesPerReplica
 	}

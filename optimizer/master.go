@@ -285,7 +285,7 @@ func (m *master) plan() {
 func (m *master) planAmong() {
 	picks := slices.Clone(m.t.bundle.value.cut.picks)
 	for i, fractions := range m.mixed {
-		picks[i] = heaviest(fractions, picks[i])
+		picks[i] = m.t.belowMean(i, fractions, heaviest(fractions, picks[i]))
 	}
 	if m.t.best == nil {
 		m.t.polish(&m.t.bundle, picks)
@@ -306,6 +306,22 @@ func (m *master) planAmong() {
 		p.improve(a)
 		m.t.offer(a)
 	}
+}
+
+// belowMean is the configuration with as many replicas as the mean of fractions, rounded off, of a workload with a single item: what
+// is left over is topped up. Otherwise, or where some demand must be served, it is another one.
+func (t *tree) belowMean(i int, fractions []fraction, otherwise int32) int32 {
+	if w := &t.l.workloads[i]; len(fractions) < 2 || !w.divisible() {
+		return otherwise
+	}
+	mean := 0.0
+	for _, f := range fractions {
+		mean += f.share * float64(t.l.columns[i][f.pick].x[0])
+	}
+	if pick, ok := t.l.intern(i, []int32{int32(mean)}); ok && t.l.fits(i, &t.l.columns[i][pick]) {
+		return pick
+	}
+	return otherwise
 }
 
 // splits are those of the workloads with several configurations in the solution.

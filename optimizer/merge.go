@@ -17,6 +17,9 @@ type merge struct {
 	// of is the merged pool by pool, and members the reverse, the cheapest first.
 	of      []int
 	members [][]int
+	// subsets are the pools, in increasing order, in which variants may run that may not run in all of their class. Each has a
+	// further pool in the merged problem, behind the others.
+	subsets [][]int
 	// extra is how much dearer a device of a pool is than one of the cheapest that is merged with it, at least.
 	extra []float64
 	// exact: nothing is lost.
@@ -34,8 +37,14 @@ func (g *Pool) each(visit func(part *Pool)) {
 	}
 }
 
-// mergedPools are pools that one stands for.
-type mergedPools struct{ pools []Pool }
+// mergedPools are pools that one stands for, as all of its class or for variants that may run in no others.
+type mergedPools struct {
+	pools  []Pool
+	subset bool
+}
+
+// subset says whether the pool limits variants that run in another one.
+func (g *Pool) subset() bool { return g.merged != nil && g.merged.subset }
 
 // mergePools merges what can be, nil where nothing can.
 func mergePools(p *Problem) *merge {
@@ -175,19 +184,18 @@ func (m *merge) add(pools []int, terms []terms) {
 
 // build makes the merged problem.
 func (m *merge) build() {
+	m.findSubsets()
 	to := *m.from
-	to.Pools, to.Quotas, to.Workloads = make([]Pool, len(m.members)), slices.Clone(m.from.Quotas), slices.Clone(m.from.Workloads)
-	for g, members := range m.members {
-		pool := &to.Pools[g]
-		*pool = m.from.Pools[members[0]]
+	to.Pools, to.Quotas, to.Workloads = nil, slices.Clone(m.from.Quotas), slices.Clone(m.from.Workloads)
+	for _, members := range m.members {
 		if len(members) == 1 {
-			continue
+			to.Pools = append(to.Pools, m.from.Pools[members[0]])
+		} else {
+			to.Pools = append(to.Pools, m.merged(members, false))
 		}
-		pool.Capacity, pool.merged = 0, &mergedPools{}
-		for _, from := range members {
-			pool.merged.pools = append(pool.merged.pools, m.from.Pools[from])
-			pool.Capacity += m.from.Pools[from].Capacity
-		}
+	}
+	for _, subset := range m.subsets {
+		to.Pools = append(to.Pools, m.merged(subset, true))
 	}
 	for q := range to.Quotas {
 		to.Quotas[q].Pool = m.of[to.Quotas[q].Pool]
@@ -201,8 +209,10 @@ func (m *merge) build() {
 		from := w.Variants
 		w.Variants = variants.take(len(from))
 		for j := range from {
-			w.Variants[j] = from[j]
-			w.Variants[j].Placements = m.placements(places.take(len(from[j].Placements))[:0], &from[j])
+			v := &w.Variants[j]
+			*v = from[j]
+			v.Placements = m.placements(places.take(len(from[j].Placements))[:0], &from[j])
+			v.within = m.limitedBy(&from[j])
 		}
 	}
 	for g, extra := range m.extra {
@@ -211,6 +221,68 @@ func (m *merge) build() {
 		}
 	}
 	m.to = &to
+}
+
+// merged is a pool that stands for several, whose order does not matter.
+func (m *merge) merged(pools []int, subset bool) Pool {
+	parts := &mergedPools{subset: subset}
+	for _, g := range pools {
+		parts.pools = append(parts.pools, m.from.Pools[g])
+	}
+	slices.SortFunc(parts.pools, func(a, b Pool) int { return cmp.Or(b.Capacity-a.Capacity, cmp.Compare(a.Name, b.Name)) })
+	pool := parts.pools[0]
+	pool.merged = parts
+	for _, part := range parts.pools[1:] {
+		pool.Capacity += part.Capacity
+		pool.Name += "+" + part.Name
+	}
+	return pool
+}
+
+// findSubsets finds the subsets of classes in which variants may run.
+func (m *merge) findSubsets() {
+	for i := range m.from.Workloads {
+		for j := range m.from.Workloads[i].Variants {
+			m.eachSubset(&m.from.Workloads[i].Variants[j], func(pools []int) {
+				if !slices.ContainsFunc(m.subsets, func(s []int) bool { return slices.Equal(s, pools) }) {
+					m.subsets = append(m.subsets, pools)
+				}
+			})
+		}
+	}
+	slices.SortFunc(m.subsets, slices.Compare)
+}
+
+// eachSubset calls visit for the pools, in increasing order, of every class of which a variant may use some and not all.
+func (m *merge) eachSubset(v *Variant, visit func(pools []int)) {
+	for k := range v.Placements {
+		class := m.of[v.Placements[k].Pool]
+		if len(m.members[class]) == 1 || slices.ContainsFunc(v.Placements[:k], func(at Placement) bool { return m.of[at.Pool] == class }) {
+			continue
+		}
+		var pools []int
+		for _, at := range v.Placements[k:] {
+			if m.of[at.Pool] == class {
+				pools = append(pools, at.Pool)
+			}
+		}
+		if len(pools) < len(m.members[class]) {
+			slices.Sort(pools)
+			visit(pools)
+		}
+	}
+}
+
+// limitedBy are the further pools that limit a variant: of all subsets that hold those in which it may run.
+func (m *merge) limitedBy(v *Variant) (in []within) {
+	m.eachSubset(v, func(pools []int) {
+		for k, subset := range m.subsets {
+			if !slices.ContainsFunc(pools, func(g int) bool { return !slices.Contains(subset, g) }) {
+				in = append(in, within{m.of[pools[0]], len(m.members) + k})
+			}
+		}
+	})
+	return in
 }
 
 // placements are those of a variant in the merged pools, with what is extra off their prices.

@@ -27,10 +27,14 @@ func randomZones(r *rand.Rand) *Problem {
 		}
 	}
 	p = inZones(r, p, r.IntN(4))
-	if r.IntN(4) == 0 {
-		w := &p.Workloads[r.IntN(len(p.Workloads))]
-		v := &w.Variants[r.IntN(len(w.Variants))]
-		v.Placements = v.Placements[1:]
+	if r.IntN(2) == 0 {
+		for i := range p.Workloads {
+			for j := range p.Workloads[i].Variants {
+				if v := &p.Workloads[i].Variants[j]; r.IntN(4) == 0 {
+					v.Placements = v.Placements[r.IntN(len(v.Placements)):]
+				}
+			}
+		}
 	}
 	return p
 }
@@ -237,8 +241,27 @@ func TestFleetsInZonesAreProven(t *testing.T) {
 					t.Errorf("prices %d, %v, %d workloads: gap %v, levels %+v", prices, kind, workloads, s.Gap, s.Levels)
 				} else {
 					checkSolution(t, p, s)
-					t.Logf("prices %d, %v, %d workloads: effort %d", prices, kind, workloads, s.Effort)
 				}
+			}
+		}
+	}
+}
+
+// Nor do some workloads that may run in a single zone make it harder, of large fleets.
+func TestFleetsPartlyInOneZoneAreProven(t *testing.T) {
+	for prices := range 3 {
+		for _, kind := range []fleetKind{tightFleet, veryTightFleet, penalizedFleet} {
+			p := inZones(rand.New(rand.NewPCG(1, 6)), randomFleet(1, kind, 1000, 4), prices)
+			for i := 0; i < len(p.Workloads); i += 5 {
+				for j := range p.Workloads[i].Variants {
+					v := &p.Workloads[i].Variants[j]
+					v.Placements = v.Placements[i%len(v.Placements):][:1]
+				}
+			}
+			s := solve(t, p, Options{RelativeGap: 1e-3, Effort: 1_000_000})
+			checkSolution(t, p, s)
+			if s.Proof != Optimal {
+				t.Errorf("prices %d, %v: gap %v, levels %+v", prices, kind, s.Gap, s.Levels)
 			}
 		}
 	}

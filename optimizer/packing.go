@@ -88,10 +88,16 @@ func sizesByPool(p *Problem, sizeOf func(*Variant) int, matters func(pool, size 
 			if size == 0 || v.quotaOnly {
 				continue
 			}
-			for _, place := range v.Placements {
-				if matters(place.Pool, size) && !slices.Contains(sizes[place.Pool], size) {
-					sizes[place.Pool] = append(sizes[place.Pool], size)
+			add := func(g int) {
+				if matters(g, size) && !slices.Contains(sizes[g], size) {
+					sizes[g] = append(sizes[g], size)
 				}
+			}
+			for _, place := range v.Placements {
+				add(place.Pool)
+			}
+			for _, in := range v.within {
+				add(in.other)
 			}
 		}
 	}
@@ -234,11 +240,11 @@ func (k *packing) limits() []limit {
 	return rows
 }
 
-// roundedLimits are the limits with others that follow from them where nodes do not matter, for replicas of the given
-// sizes, increasing.
+// roundedLimits are the limits with others that follow from them where they are not by size already, for replicas of the
+// given sizes, increasing.
 func (k *packing) roundedLimits(sizes []int) []limit {
 	rows := k.limits()
-	if k.node > 0 || len(k.rests) > 1 {
+	if k.sizes != nil {
 		return rows
 	}
 	return rounded(rows, k.wholes(1), sizes)

@@ -115,7 +115,37 @@ func (p *primal) improveOne(a *assignment) bool {
 			improved = true
 		}
 	}
+	improved = p.topUp(a) || improved
 	return p.l.budget.spend(looked/pairsPerEffort) && improved
+}
+
+// topUp adds replicas of workloads with a single item while they fit and serve demand for less than it costs.
+func (p *primal) topUp(a *assignment) (improved bool) {
+	for i := range p.l.workloads {
+		w, from := &p.l.workloads[i], p.column(i, a.picks[i])
+		if !w.divisible() || from.unmet == 0 {
+			continue
+		}
+		n := math.Ceil(from.unmet / w.variants[0].capacity)
+		for _, u := range w.usesOf(&w.places[0]) {
+			n = min(n, math.Floor((p.l.rows[u.row].limit-a.use[u.row])/u.amount))
+		}
+		_, hi := p.l.bounds(w)
+		if n = min(n, float64(hi[0]-from.x[0])); n < 1 {
+			continue
+		}
+		cost := from.cost
+		if k, ok := p.l.intern(i, []int32{from.x[0] + int32(n)}); ok && p.column(i, k).cost < cost && p.allowed(i, int(k)) {
+			p.exchange(a, i, k)
+			improved = true
+		}
+	}
+	return improved
+}
+
+// divisible says whether a workload has a single item, and demand that need not be served.
+func (w *workload) divisible() bool {
+	return w.items == 1 && w.tenant == nil && w.redundancy == 0 && w.routing == nil && w.demand > 0 && !math.IsInf(w.unmetCost, 1) && w.unmetRow == none && w.variants[0].capacity > 0
 }
 
 func (p *primal) fitsAfter(a *assignment, i int, from, to *column) bool {

@@ -130,7 +130,12 @@ type Variant struct {
 
 	// quotaOnly: replicas count in quotas, and take no devices of the pool.
 	quotaOnly bool
+	// within are further pools of which replicas take devices.
+	within []within
 }
+
+// within says that replicas in a pool take devices of another one, too; both are indices into Problem.Pools.
+type within struct{ pool, other int }
 
 // Placement is a pool in which replicas of a variant may run.
 type Placement struct {

@@ -434,6 +434,11 @@ func (b *programBuilder) addVariant(from *Variant, v *variant, w *workload, quot
 func (b *programBuilder) addUses(from *Variant, placement *Placement, quotas []int) {
 	devices, part := b.packings[placement.Pool].devices(from)
 	b.addDevices(b.pools[placement.Pool], devices, part)
+	for _, in := range from.within {
+		if in.pool == placement.Pool {
+			b.addDevices(b.pools[in.other], devices, part)
+		}
+	}
 	for _, q := range quotas {
 		if b.problem.Quotas[q].Pool == placement.Pool {
 			b.addDevices(b.quotas[q], from.DevicesPerReplica, from.DevicesPerReplica)

@@ -38,6 +38,11 @@ func (m *merge) split(merged *Solution, c *canonical) *Solution {
 	for g := range s.Pools {
 		s.Pools[g].ShadowPrice = max(0, merged.Pools[m.of[g]].ShadowPrice-m.extra[g])
 	}
+	for k, subset := range m.subsets {
+		for _, g := range subset {
+			s.Pools[g].ShadowPrice += merged.Pools[len(m.members)+k].ShadowPrice
+		}
+	}
 	for q := range s.Quotas {
 		s.Quotas[q].ShadowPrice = merged.Quotas[q].ShadowPrice
 	}

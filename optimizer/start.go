@@ -68,6 +68,9 @@ func (s *solver) startPools() []int32 {
 	index := indexOf(len(from), func(g int) string { return from[g].Name })
 	pools := slices.Repeat([]int32{none}, len(from))
 	for g, given := range s.canonical.pools {
+		if s.canonical.Pools[g].subset() {
+			continue // replicas are in another one
+		}
 		s.canonical.Pools[g].each(func(part *Pool) {
 			if old, ok := index.find(part.Name, given); ok {
 				pools[old] = int32(g)
