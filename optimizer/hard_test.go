@@ -165,6 +165,42 @@ func BenchmarkQuotas(b *testing.B) {
 	}
 }
 
+// BenchmarkZones solves fleets with pools of five accelerators in several zones, of whose workloads a share runs in one zone, and
+// tells the worst gap.
+func BenchmarkZones(b *testing.B) {
+	for _, kind := range []instance.Kind{instance.Tight, instance.VeryTight, instance.Short} {
+		for _, workloads := range []int{20, 100, 1000, 10_000} {
+			for _, zones := range []int{3, 5} {
+				for _, share := range []int{0, 10} {
+					b.Run(fmt.Sprintf("%v/workloads=%d/zones=%d/percent=%d", kind, workloads, zones, share), func(b *testing.B) {
+						worst := 0.0
+						for seed := uint64(0); b.Loop(); seed++ {
+							p := instance.Generate(instance.Params{Kind: kind, Workloads: workloads, Pools: 5, Zones: zones, Seed: seed})
+							pin(p, workloads*share/100, zones)
+							s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: 1_000_000})
+							if err != nil {
+								b.Fatal(err)
+							}
+							worst = max(worst, s.Gap)
+						}
+						b.ReportMetric(worst, "gap")
+					})
+				}
+			}
+		}
+	}
+}
+
+// pin lets so many workloads run in one zone each, in turn.
+func pin(p *optimizer.Problem, workloads, zones int) {
+	for i := range p.Workloads[:workloads] {
+		for j := range p.Workloads[i].Variants {
+			v := &p.Workloads[i].Variants[j]
+			v.Placements = v.Placements[i%zones:][:1]
+		}
+	}
+}
+
 // shareOut deals the workloads to so many namespaces in turn. Each has a quota of every pool: as many times an equal part
 // of its devices.
 func shareOut(p *optimizer.Problem, namespaces int, times float64) {

@@ -26,7 +26,10 @@ type Params struct {
 	// DevicesPerNode > 0: pools are made of such nodes, the last one partial. A power
 	// of two.
 	DevicesPerNode int
-	Seed           uint64
+	// Zones > 1: there are so many pools of each accelerator, one in each zone, among which
+	// variants may choose, at prices up to a tenth apart. Pools is the number of accelerators then.
+	Zones int
+	Seed  uint64
 }
 
 // Generate draws a problem. It panics if Workloads or Pools is less than 1.
@@ -42,6 +45,9 @@ func Generate(p Params) *optimizer.Problem {
 	}
 	d := demandOf(problem, p.Pools)
 	d.addPools(r, p, types, problem)
+	if p.Zones > 1 {
+		splitPools(r, p.Zones, problem)
+	}
 	if p.Namespaces > 0 {
 		d.addQuotas(r, p, problem)
 	}
@@ -94,6 +100,38 @@ func (d demand) addPools(r *rand.Rand, p Params, types []accelerator, problem *o
 		problem.Pools = append(problem.Pools, optimizer.Pool{
 			Name: a.name, Limited: true, Capacity: max(1, int(math.Ceil(size))), DevicesPerNode: p.DevicesPerNode,
 		})
+	}
+}
+
+// splitPools splits every pool into zones. A variant may run in all of those of its pool.
+func splitPools(r *rand.Rand, zones int, problem *optimizer.Problem) {
+	factors := make([]float64, zones)
+	for z := range factors {
+		factors[z] = round(1+0.1*r.Float64(), 2)
+	}
+	var pools []optimizer.Pool
+	for _, whole := range problem.Pools {
+		left := whole.Capacity
+		for z := range zones {
+			zone := whole
+			zone.Name = fmt.Sprintf("%s-%d", whole.Name, z)
+			if zone.Capacity = left; z < zones-1 {
+				zone.Capacity = min(left, int((0.5+r.Float64())/float64(zones)*float64(whole.Capacity)))
+			}
+			left -= zone.Capacity
+			pools = append(pools, zone)
+		}
+	}
+	problem.Pools = pools
+	for i := range problem.Workloads {
+		for j := range problem.Workloads[i].Variants {
+			v := &problem.Workloads[i].Variants[j]
+			whole := v.Placements[0]
+			v.Placements = nil
+			for z, factor := range factors {
+				v.Placements = append(v.Placements, optimizer.Placement{Pool: whole.Pool*zones + z, PricePerHour: whole.PricePerHour * factor})
+			}
+		}
 	}
 }
 

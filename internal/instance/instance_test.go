@@ -17,12 +17,13 @@ func TestGenerateIsValidAndRepeats(t *testing.T) {
 			{Kind: kind, Workloads: 50, Pools: 5, Seed: 1},
 			{Kind: kind, Workloads: 50, Pools: 8, SingleShare: 0.2, Lexicographic: true, Seed: 2},
 			{Kind: kind, Workloads: 50, Pools: 10, Namespaces: 3, DevicesPerNode: 8, Seed: 3},
+			{Kind: kind, Workloads: 50, Pools: 5, Zones: 3, Namespaces: 2, Seed: 4},
 		} {
 			problem := instance.Generate(p)
 			require.NoError(t, problem.Validate())
 			assert.Len(t, problem.Workloads, p.Workloads)
-			assert.Len(t, problem.Pools, p.Pools)
-			assert.Len(t, problem.Quotas, p.Namespaces*p.Pools)
+			assert.Len(t, problem.Pools, p.Pools*max(1, p.Zones))
+			assert.Len(t, problem.Quotas, p.Namespaces*len(problem.Pools))
 			assert.Equal(t, problem, instance.Generate(p))
 		}
 	}
