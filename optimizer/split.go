@@ -2,35 +2,96 @@ package optimizer
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
-// solve solves the merged problem and, where what that proves of its plan is not enough, the problem as given, from
-// that plan and its prices.
+// solve solves the merged problem and, where what that proves of its plan is not enough, what it leaves of the problem with
+// some devices set apart, and then the problem as given, from that plan and its prices.
 func (m *merge) solve(o Options) *Solution {
-	inner := newSolver(m.to, o)
-	inner.stages()
-	merged := inner.solution(m.to)
-	order := newOrdering(m.from, o.provenGap())
-	first := order.provenBy(m.split(merged, inner.canonical), merged)
-	if o.Effort -= merged.Effort; m.exact || first.Proof == Optimal || first.Stopped || o.Effort <= 0 {
-		return first
+	order, given := newOrdering(m.from, o.provenGap()), o.Effort
+	merged, replicas := m.solveMerged(o)
+	best := order.provenBy(m.split(merged, replicas), merged)
+	// improve takes another plan if it is better, and says whether to go on.
+	improve := func(s *Solution, effort int, stopped bool) bool {
+		if order.compare(order.values(s), order.values(best)) < 0 {
+			best = s
+		}
+		o.Effort -= effort
+		best.Effort, best.Stopped = given-o.Effort, stopped
+		return !stopped && o.Effort > 0 && best.Proof != Optimal
 	}
-	o.Start = &Start{Problem: m.from, Solution: first}
-	second := solveAsIs(m.from, o)
-	best := second
-	if order.compare(order.values(first), order.values(second)) < 0 {
-		best = first
+	if !improve(best, merged.Effort, merged.Stopped) || m.exact {
+		return best
 	}
-	best = order.provenBy(best, merged, second)
-	best.Effort, best.Stopped = merged.Effort+second.Effort, second.Stopped
+	if apart := m.setApart(best); apart != nil {
+		other, replicas := apart.solveMerged(o)
+		if !improve(order.provenBy(m.split(merged, replicas), merged), other.Effort, other.Stopped) {
+			return best
+		}
+	}
+	o.Start = &Start{Problem: m.from, Solution: best}
+	last := solveAsIs(m.from, o)
+	improve(last, last.Effort, last.Stopped)
+	effort, stopped := best.Effort, best.Stopped
+	best = order.provenBy(best, merged, last)
+	best.Effort, best.Stopped = effort, stopped
 	return best
 }
 
-// split is a solution of the merged problem, whose order is that of c, in terms of the one as given, without what it
-// proves.
-func (m *merge) split(merged *Solution, c *canonical) *Solution {
-	s := m.assess(merged, m.place(merged, c))
+// solveMerged solves the merged problem and places its replicas.
+func (m *merge) solveMerged(o Options) (merged *Solution, replicas [][][]int) {
+	inner := newSolver(m.to, o)
+	inner.stages()
+	merged = inner.solution(m.to)
+	return merged, m.place(merged, inner.canonical)
+}
+
+// setApart merges the pools without the devices that variants use which may not run in all pools of a class: these are for such
+// variants alone. So no plan is one that the problem does not have, and nothing that is placed is lost. It is nil where no
+// pools remain that can be merged.
+func (m *merge) setApart(s *Solution) *merge {
+	if len(m.subsets) == 0 {
+		return nil
+	}
+	p := *m.from
+	p.Pools, p.Workloads = slices.Clone(p.Pools), slices.Clone(p.Workloads)
+	first := make([]int, len(m.subsets))
+	for k, subset := range m.subsets {
+		first[k] = len(p.Pools)
+		for _, g := range subset {
+			apart := m.from.Pools[g]
+			apart.Name, apart.Capacity = fmt.Sprint(apart.Name, "/", k), 0
+			p.Pools = append(p.Pools, apart)
+		}
+	}
+	for i := range p.Workloads {
+		w := &p.Workloads[i]
+		w.Variants = slices.Clone(w.Variants)
+		for j := range w.Variants {
+			v := &w.Variants[j]
+			m.eachSubset(&m.from.Workloads[i].Variants[j], func(pools []int) {
+				k, _ := slices.BinarySearchFunc(m.subsets, pools, slices.Compare[[]int])
+				v.Placements = slices.Clone(v.Placements)
+				for n := range v.Placements {
+					at := slices.Index(pools, v.Placements[n].Pool)
+					if at < 0 {
+						continue
+					}
+					devices := s.Allocations[i].Replicas[j][n] * v.DevicesPerReplica
+					p.Pools[pools[at]].Capacity -= devices
+					p.Pools[first[k]+at].Capacity += devices
+					v.Placements[n].Pool = first[k] + at
+				}
+			})
+		}
+	}
+	return mergePools(&p)
+}
+
+// split is a solution of the merged problem in terms of the one as given, its replicas placed, without what it proves.
+func (m *merge) split(merged *Solution, replicas [][][]int) *Solution {
+	s := m.assess(merged, replicas)
 	if !m.exact && s.Demand != Served {
 		// There may be room for what found none in its pools elsewhere, or in the place of what was left free.
 		s = m.assess(merged, m.fill(s))
