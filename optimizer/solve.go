@@ -392,6 +392,7 @@ func (r *result) poor() bool {
 	return r.best != nil && r.best.cost-r.bound > poorGap*math.Abs(r.best.cost)
 }
 
+// poorGap is the gap, in relation to its cost, from which on a plan is compared with a greedy one.
 const poorGap = 0.1
 
 // offerGreedy takes a greedy plan for the result of a stage where it is better, and says whether it is.
