@@ -289,6 +289,9 @@ func checkChange(t *testing.T, seed uint64, kind int) {
 	change := changes[kind%len(changes)]
 	r := rand.New(rand.NewPCG(seed, 5+uint64(kind%len(changes))))
 	p := randomSmall(r)
+	if seed%2 == 1 {
+		p = randomZones(r)
+	}
 	changed := clone(p)
 	factor := change.apply(r, changed)
 	before, after := ranks(p, solve(t, p, Options{})), ranks(changed, solve(t, changed, Options{}))
