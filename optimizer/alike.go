@@ -9,11 +9,15 @@ func alikePools(p *Problem) (classes [][]int) {
 	if !severalPlacements(p) {
 		return nil
 	}
-	together := variantsTogether(p)
+	together, quoted := variantsTogether(p), make([]bool, len(p.Pools))
+	for _, q := range p.Quotas {
+		quoted[q.Pool] = true
+	}
 	class := identity(len(p.Pools)) // the least pool of its class
 	for g := range p.Pools {
 		for h := range g {
-			if class[g] != class[h] && p.alike(g, h) && 2*together[g][h] > max(together[g][g], together[h][h]) {
+			alike := !quoted[g] && !quoted[h] && p.Pools[g].alike(&p.Pools[h])
+			if alike && class[g] != class[h] && 2*together[g][h] > max(together[g][g], together[h][h]) {
 				from, to := max(class[g], class[h]), min(class[g], class[h])
 				for k := range class {
 					if class[k] == from {
@@ -60,8 +64,6 @@ func variantsTogether(p *Problem) [][]int {
 }
 
 // alike says whether the limits of two pools are of the same kind.
-func (p *Problem) alike(g, h int) bool {
-	x, y := &p.Pools[g], &p.Pools[h]
-	return x.Limited && y.Limited && x.DevicesPerNode == y.DevicesPerNode &&
-		!slices.ContainsFunc(p.Quotas, func(q Quota) bool { return q.Pool == g || q.Pool == h })
+func (g *Pool) alike(h *Pool) bool {
+	return g.Limited && h.Limited && g.DevicesPerNode == h.DevicesPerNode
 }

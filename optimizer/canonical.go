@@ -195,9 +195,7 @@ func (c *canonical) sorted(i int, variants []Variant, placements []Placement) Wo
 		}
 		items, placements = items[len(places):], placements[len(places):]
 		v.Placements = places
-		if v.within != nil {
-			v.within = c.ranked(v.within)
-		}
+		v.within = c.ranked(v.within)
 	}
 	w.sortShapes()
 	return w
@@ -205,10 +203,14 @@ func (c *canonical) sorted(i int, variants []Variant, placements []Placement) Wo
 
 // ranked has canonical pools.
 func (c *canonical) ranked(from []within) []within {
+	if len(from) == 0 {
+		return nil
+	}
 	to := slices.Clone(from)
 	for k := range to {
 		to[k] = within{c.rank[to[k].pool], c.rank[to[k].other]}
 	}
+	slices.SortFunc(to, func(a, b within) int { return cmp.Or(a.pool-b.pool, a.other-b.other) })
 	return to
 }
 

@@ -123,9 +123,10 @@ func (f *filler) adopt(c *canonical, from *plan, open []bool) {
 		w := &c.from.Workloads[given]
 		for k, at := range c.items[given] {
 			if n := int(from.replicas[c.first[i]+k]); n > 0 {
-				v := &w.Variants[at.variant]
+				v := w.Variants[at.variant]
 				place := &v.Placements[at.placement]
-				f.room.use(w.Namespace, v, c.rank[place.Pool], n)
+				v.within = c.ranked(v.within)
+				f.room.use(w.Namespace, &v, c.rank[place.Pool], n)
 				spent.add(float64(n) * place.PricePerHour)
 			}
 		}

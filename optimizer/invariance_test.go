@@ -21,7 +21,7 @@ func invarianceProblems() []*Problem {
 	}
 	for kind := looseFleet; kind <= nodeFleet; kind++ {
 		p := randomFleet(uint64(kind), kind, 12, 4)
-		problems = append(problems, p, withTwins(p), inZones(rand.New(rand.NewPCG(uint64(kind), 4)), p, int(kind)%3))
+		problems = append(problems, p, withTwins(p), inZones(rand.New(rand.NewPCG(uint64(kind), 4)), p, 3, int(kind)%3))
 	}
 	return problems
 }

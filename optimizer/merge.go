@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math"
 	"slices"
 )
@@ -75,8 +76,9 @@ type terms struct {
 	// least and most are how much dearer a device is than in the cheapest pool of the class, over all variants that
 	// may use all of it, and ceiling is the least price of a device of the others.
 	least, most, ceiling float64
-	// spans: some replica takes several nodes. partly: some variant may not use all of the class.
-	spans, partly bool
+	// spans: some replica takes several nodes. partly: some variant may not use all of the class. uneven: some variant
+	// costs the budget more than elsewhere in the class.
+	spans, partly, uneven bool
 }
 
 // extra is how much dearer a device is, at least, such that no price falls below 0 without it.
@@ -96,23 +98,24 @@ func (m *merge) terms(classes [][]int) []terms {
 			all[g].least, all[g].ceiling = math.Inf(1), math.Inf(1)
 		}
 	}
-	least, used := make([]float64, len(classes)), make([]int, len(classes))
+	least, charge, used := make([]float64, len(classes)), make([]float64, len(classes)), make([]int, len(classes))
 	for i := range m.from.Workloads {
 		for j := range m.from.Workloads[i].Variants {
 			v := &m.from.Workloads[i].Variants[j]
 			for k := range v.Placements {
 				c := class[v.Placements[k].Pool]
-				least[c], used[c] = math.Inf(1), 0
+				least[c], charge[c], used[c] = math.Inf(1), math.Inf(1), 0
 			}
 			for k := range v.Placements {
 				c := class[v.Placements[k].Pool]
-				least[c] = min(least[c], v.Placements[k].price())
+				least[c], charge[c] = min(least[c], v.Placements[k].price()), min(charge[c], v.Placements[k].PricePerHour)
 				used[c]++
 			}
 			for k := range v.Placements {
 				g, price := v.Placements[k].Pool, v.Placements[k].price()
 				devices, _ := m.packings[g].devices(v)
 				t, node := &all[g], m.from.Pools[g].DevicesPerNode
+				t.uneven = t.uneven || v.Placements[k].PricePerHour > charge[class[g]]
 				t.spans = t.spans || node > 0 && (v.NodesPerReplica > 1 || devices > node)
 				if c := class[g]; used[c] < len(classes[c]) {
 					t.limit(price, devices)
@@ -152,7 +155,7 @@ func (m *merge) mergeable(class []int, sizes [][]int, terms []terms) bool {
 	nodes := m.from.Pools[class[0]].DevicesPerNode > 0
 	for _, g := range class {
 		t := &terms[g]
-		if t.spans || t.most > 0 && m.from.BudgetPerHour > 0 || nodes && (t.most > 0 || t.partly) {
+		if t.spans || t.uneven && m.from.BudgetPerHour > 0 || nodes && (t.most > 0 || t.partly) {
 			return false
 		}
 		all = append(all, sizes[g]...)
@@ -239,16 +242,28 @@ func (m *merge) merged(pools []int, subset bool) Pool {
 	return pool
 }
 
+// mostSubsets is the number of subsets up to which each has a limit; where there are more, only single pools have.
+const mostSubsets = 64
+
 // findSubsets finds the subsets of classes in which variants may run.
 func (m *merge) findSubsets() {
+	known := map[string]bool{}
 	for i := range m.from.Workloads {
 		for j := range m.from.Workloads[i].Variants {
 			m.eachSubset(&m.from.Workloads[i].Variants[j], func(pools []int) {
-				if !slices.ContainsFunc(m.subsets, func(s []int) bool { return slices.Equal(s, pools) }) {
+				var key []byte
+				for _, g := range pools {
+					key = binary.AppendUvarint(key, uint64(g))
+				}
+				if !known[string(key)] {
+					known[string(key)] = true
 					m.subsets = append(m.subsets, pools)
 				}
 			})
 		}
+	}
+	if len(m.subsets) > mostSubsets {
+		m.subsets = slices.DeleteFunc(m.subsets, func(pools []int) bool { return len(pools) > 1 })
 	}
 	slices.SortFunc(m.subsets, slices.Compare)
 }
@@ -297,7 +312,7 @@ func (m *merge) placements(to []Placement, v *Variant) []Placement {
 		switch {
 		case n < 0:
 			to = append(to, at)
-		case cmp.Or(cmp.Compare(at.price(), to[n].price()), cmp.Compare(at.PricePerHour, to[n].PricePerHour)) < 0:
+		case cmp.Or(cmp.Compare(at.price(), to[n].price()), cmp.Compare(at.PricePerHour, to[n].PricePerHour), cmp.Compare(at.change, to[n].change)) < 0:
 			to[n] = at
 		}
 	}
@@ -310,7 +325,7 @@ func (m *merge) placements(to []Placement, v *Variant) []Placement {
 // leftFree is a workload that stands for the devices of a pool that are left free: those that are not cost extra.
 func leftFree(pool *Pool, g int, extra float64) Workload {
 	return Workload{
-		Name: pool.Name, Priority: 1, Demand: float64(pool.Capacity), Penalized: true, UnmetPenalty: extra,
+		Name: pool.Name + " left free", Priority: 1, Demand: float64(pool.Capacity), Penalized: true, UnmetPenalty: extra,
 		Variants: []Variant{{Name: pool.Name, Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: g}}}},
 	}
 }

@@ -73,6 +73,13 @@ func (r *ordering) compare(a, b []float64) int {
 	return sign(a[last] - b[last])
 }
 
+// strictly orders two solutions by levels to the last unit and then by objective.
+func (r *ordering) strictly(a, b *Solution) int {
+	exact := *r
+	exact.gap = tolerance
+	return exact.compare(exact.values(a), exact.values(b))
+}
+
 // promising says whether a bound allows something better than values by more than
 // the gap.
 func (r *ordering) promising(bound, values []float64) bool {
@@ -108,7 +115,7 @@ func (r *ordering) provenBy(s *Solution, others ...*Solution) *Solution {
 		of, bounds := r.values(other), r.bounds(other)
 		for k := range proven {
 			proven[k] = max(proven[k], min(values[k], bounds[k]))
-			if k < len(r.units) && values[k] > of[k]+tolerance*r.units[k] {
+			if values[k] > of[k]*(1+tolerance) {
 				break
 			}
 		}

@@ -67,29 +67,34 @@ func partSizes(p *Problem) [][]int {
 	if !slices.ContainsFunc(p.Pools, func(g Pool) bool { return g.Limited && (g.DevicesPerNode > 0 || g.merged != nil) }) {
 		return make([][]int, len(p.Pools))
 	}
-	return sizesByPool(p, partOf, func(g, part int) bool {
-		pool := &p.Pools[g]
-		return part < pool.DevicesPerNode || pool.DevicesPerNode == 0 && pool.merged != nil
+	return sizesByPool(p, func(g int, v *Variant) int {
+		pool, part := &p.Pools[g], partOf(v)
+		switch {
+		case part < pool.DevicesPerNode:
+			return part
+		case pool.DevicesPerNode == 0 && pool.merged != nil:
+			return v.DevicesPerReplica
+		}
+		return 0
 	})
 }
 
 // replicaSizes lists the distinct numbers of devices of replicas, increasing, by pool.
 func replicaSizes(p *Problem) [][]int {
-	return sizesByPool(p, func(v *Variant) int { return v.DevicesPerReplica }, func(int, int) bool { return true })
+	return sizesByPool(p, func(_ int, v *Variant) int { return v.DevicesPerReplica })
 }
 
-// sizesByPool lists the distinct sizes of variants above 0, increasing, by pool, those that matter there.
-func sizesByPool(p *Problem, sizeOf func(*Variant) int, matters func(pool, size int) bool) [][]int {
+// sizesByPool lists the distinct sizes of variants above 0, increasing, by pool.
+func sizesByPool(p *Problem, sizeOf func(pool int, v *Variant) int) [][]int {
 	sizes := make([][]int, len(p.Pools))
 	for i := range p.Workloads {
 		for j := range p.Workloads[i].Variants {
 			v := &p.Workloads[i].Variants[j]
-			size := sizeOf(v)
-			if size == 0 || v.quotaOnly {
+			if v.quotaOnly {
 				continue
 			}
 			add := func(g int) {
-				if matters(g, size) && !slices.Contains(sizes[g], size) {
+				if size := sizeOf(g, v); size > 0 && !slices.Contains(sizes[g], size) {
 					sizes[g] = append(sizes[g], size)
 				}
 			}

@@ -2,24 +2,26 @@ package optimizer
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 )
 
-// solve solves the merged problem and, where what that proves of its plan is not enough, what it leaves of the problem with
-// some devices set apart, and then the problem as given, from that plan and its prices.
+// solve solves the merged problem and, where what that proves of its plan is not enough, the one with some devices set
+// apart, and then the problem as given, from that plan and its prices.
 func (m *merge) solve(o Options) *Solution {
 	order, given := newOrdering(m.from, o.provenGap()), o.Effort
 	merged, replicas := m.solveMerged(o)
 	best := order.provenBy(m.split(merged, replicas), merged)
 	// improve takes another plan if it is better, and says whether to go on.
 	improve := func(s *Solution, effort int, stopped bool) bool {
-		if order.compare(order.values(s), order.values(best)) < 0 {
+		if order.strictly(s, best) < 0 {
 			best = s
 		}
 		o.Effort -= effort
 		best.Effort, best.Stopped = given-o.Effort, stopped
 		return !stopped && o.Effort > 0 && best.Proof != Optimal
+	}
+	if best.Demand == Infeasible {
+		improve(order.provenBy(m.split(merged, m.fill(nil)), merged), 0, false)
 	}
 	if !improve(best, merged.Effort, merged.Stopped) || m.exact {
 		return best
@@ -39,8 +41,12 @@ func (m *merge) solve(o Options) *Solution {
 	return best
 }
 
-// solveMerged solves the merged problem and places its replicas.
+// solveMerged solves the merged problem and places its replicas. Where something may be lost half of the effort is left for what
+// follows.
 func (m *merge) solveMerged(o Options) (merged *Solution, replicas [][][]int) {
+	if !m.exact {
+		o.Effort -= o.Effort / 2
+	}
 	inner := newSolver(m.to, o)
 	inner.stages()
 	merged = inner.solution(m.to)
@@ -61,7 +67,7 @@ func (m *merge) setApart(s *Solution) *merge {
 		first[k] = len(p.Pools)
 		for _, g := range subset {
 			apart := m.from.Pools[g]
-			apart.Name, apart.Capacity = fmt.Sprint(apart.Name, "/", k), 0
+			apart.Name, apart.Capacity = apart.Name+" of "+m.to.Pools[len(m.members)+k].Name, 0
 			p.Pools = append(p.Pools, apart)
 		}
 	}
@@ -71,7 +77,10 @@ func (m *merge) setApart(s *Solution) *merge {
 		for j := range w.Variants {
 			v := &w.Variants[j]
 			m.eachSubset(&m.from.Workloads[i].Variants[j], func(pools []int) {
-				k, _ := slices.BinarySearchFunc(m.subsets, pools, slices.Compare[[]int])
+				k, limited := slices.BinarySearchFunc(m.subsets, pools, slices.Compare[[]int])
+				if !limited {
+					return
+				}
 				v.Placements = slices.Clone(v.Placements)
 				for n := range v.Placements {
 					at := slices.Index(pools, v.Placements[n].Pool)
@@ -97,12 +106,14 @@ func (m *merge) split(merged *Solution, replicas [][][]int) *Solution {
 		s = m.assess(merged, m.fill(s))
 	}
 	for g := range s.Pools {
-		s.Pools[g].ShadowPrice = max(0, merged.Pools[m.of[g]].ShadowPrice-m.extra[g])
-	}
-	for k, subset := range m.subsets {
-		for _, g := range subset {
-			s.Pools[g].ShadowPrice += merged.Pools[len(m.members)+k].ShadowPrice
+		var price exactSum
+		price.add(max(0, merged.Pools[m.of[g]].ShadowPrice-m.extra[g]))
+		for k, subset := range m.subsets {
+			if slices.Contains(subset, g) {
+				price.add(merged.Pools[len(m.members)+k].ShadowPrice)
+			}
 		}
+		s.Pools[g].ShadowPrice = price.total()
 	}
 	for q := range s.Quotas {
 		s.Quotas[q].ShadowPrice = merged.Quotas[q].ShadowPrice
@@ -117,12 +128,15 @@ func (m *merge) assess(merged *Solution, replicas [][][]int) *Solution {
 	return m.from.assess(replicas, m.packings, func(i int, a *Allocation) { a.MarginalPrice = merged.Allocations[i].MarginalPrice })
 }
 
-// fill adds replicas to a solution where they serve demand that it leaves.
+// fill adds replicas to a solution where they serve demand that it leaves; without one it makes a greedy plan.
 func (m *merge) fill(s *Solution) [][][]int {
 	c := canonicalize(m.from, &stopper{})
 	packings := make([]packing, len(c.pools))
 	for g, from := range c.pools {
 		packings[g] = m.packings[from]
+	}
+	if s == nil {
+		return c.restore(fill(c, packings, nil, nil).replicas)
 	}
 	p := &plan{replicas: make([]int32, c.first[len(c.workloads)]), unmet: make([]float64, len(c.workloads))}
 	for from, i := range c.place {

@@ -15,7 +15,7 @@ func TestStartKeepsTheProof(t *testing.T) {
 		fleets[kind.String()] = randomFleet(5, kind, 12, 4)
 	}
 	for prices := range 3 {
-		fleets[fmt.Sprint("zones ", prices)] = inZones(rand.New(rand.NewPCG(5, 5)), fleets["tight"], prices)
+		fleets[fmt.Sprint("zones ", prices)] = inZones(rand.New(rand.NewPCG(5, 5)), fleets["tight"], 3, prices)
 	}
 	for name, before := range fleets {
 		t.Run(name, func(t *testing.T) {
