@@ -201,6 +201,15 @@ func (c *canonical) sorted(i int, variants []Variant, placements []Placement) Wo
 	return w
 }
 
+// packings are those of the pools as given, in canonical order.
+func (c *canonical) packings(given []packing) []packing {
+	var packings []packing
+	for _, g := range c.pools {
+		packings = append(packings, given[g])
+	}
+	return packings
+}
+
 // ranked has canonical pools.
 func (c *canonical) ranked(from []within) []within {
 	if len(from) == 0 {

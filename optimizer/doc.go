@@ -40,5 +40,6 @@
 // that remains is closed by enumerating all configurations that a better plan could
 // use, or else by branching on replicas. Where there are few workloads, linear programs
 // over known configurations, to which pricing adds others, take the place of the bundle
-// at the nodes and choose what to branch on.
+// at the nodes and choose what to branch on. Pools that most variants use together are solved
+// as one first, as a relaxation.
 package optimizer

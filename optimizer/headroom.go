@@ -97,12 +97,9 @@ func (h *Headroom) rooms(w, v, k int, visit func(limit Limit, replicas int)) {
 		visit(Limit{Kind: SingleMixing, Index: w}, 0)
 	}
 	place := &variant.Placements[k]
-	if h.problem.Pools[place.Pool].Limited {
-		visit(h.pools[place.Pool].room(variant, place.Pool))
-	}
-	for _, in := range variant.within {
-		if in.pool == place.Pool {
-			visit(h.pools[in.other].room(variant, in.other))
+	for g := range variant.takesFrom(place.Pool) {
+		if h.problem.Pools[g].Limited {
+			visit(h.pools[g].room(variant, g))
 		}
 	}
 	if q, ok := h.quotaOf[quotaKey{workload.Namespace, place.Pool}]; ok && variant.DevicesPerReplica > 0 {
@@ -205,11 +202,8 @@ func (o *occupancy) unused() occupancy {
 
 // use places n replicas in a pool.
 func (o *occupancy) use(namespace string, v *Variant, pool, n int) {
-	o.pools[pool].add(v, n)
-	for _, in := range v.within {
-		if in.pool == pool {
-			o.pools[in.other].add(v, n)
-		}
+	for g := range v.takesFrom(pool) {
+		o.pools[g].add(v, n)
 	}
 	if q, ok := o.quotaOf[quotaKey{namespace, pool}]; ok {
 		o.quotas[q] += n * v.DevicesPerReplica

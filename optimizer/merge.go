@@ -148,8 +148,8 @@ func (t *terms) limit(price float64, devices int) {
 func (p *Placement) price() float64 { return p.PricePerHour + p.change }
 
 // mergeable says whether the pools of a class may stand for one. The sizes of replicas must divide one another, as those of
-// parts of nodes are made to. Where prices differ, the budget would be kept by other plans, and sizes of parts may be rounded in
-// another way beside devices that are left free, or where other variants use a pool.
+// parts of nodes are made to. Where prices differ, a plan could break the budget once it is placed, and sizes of parts may be rounded
+// in another way beside devices that are left free, or where other variants use a pool.
 func (m *merge) mergeable(class []int, sizes [][]int, terms []terms) bool {
 	var all []int
 	nodes := m.from.Pools[class[0]].DevicesPerNode > 0

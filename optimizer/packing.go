@@ -20,10 +20,11 @@ import (
 type packing struct {
 	// node is D, 0 where nodes do not matter.
 	node int
-	// sizes are the chain, increasing; the last one is node.
+	// sizes are the chain, increasing; the last one is node, where nodes matter. Of a merged pool without nodes they
+	// are those of replicas, and of other pools without nodes there are none.
 	sizes []int
-	// whole is ⌊N/D⌋·D, and rests has N mod D, of a merged pool that of each of its parts. A pool without
-	// nodes is all rest, in parts of one device.
+	// whole is ⌊N/D⌋·D, and rests has N mod D; of a merged pool they are the sum over its parts, and one for each.
+	// A pool without nodes is all rest.
 	whole int
 	rests []int
 	// rounded: some size was rounded up although the sizes could mix more tightly.
@@ -93,16 +94,12 @@ func sizesByPool(p *Problem, sizeOf func(pool int, v *Variant) int) [][]int {
 			if v.quotaOnly {
 				continue
 			}
-			add := func(g int) {
-				if size := sizeOf(g, v); size > 0 && !slices.Contains(sizes[g], size) {
-					sizes[g] = append(sizes[g], size)
-				}
-			}
 			for _, place := range v.Placements {
-				add(place.Pool)
-			}
-			for _, in := range v.within {
-				add(in.other)
+				for g := range v.takesFrom(place.Pool) {
+					if size := sizeOf(g, v); size > 0 && !slices.Contains(sizes[g], size) {
+						sizes[g] = append(sizes[g], size)
+					}
+				}
 			}
 		}
 	}

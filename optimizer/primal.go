@@ -22,7 +22,7 @@ type primal struct {
 	least []float64
 	// unit is the price of a row for comparing uses; none is 0.
 	unit []float64
-	// among: only columns that this program has are tried; nil: all.
+	// among: only columns that this program has are exchanged for; nil: all.
 	among *master
 }
 

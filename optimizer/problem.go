@@ -1,5 +1,7 @@
 package optimizer
 
+import "iter"
+
 // Problem is a fleet to be planned. Names must be unique; all numbers finite.
 type Problem struct {
 	Pools     []Pool
@@ -136,6 +138,20 @@ type Variant struct {
 
 // within says that replicas in a pool take devices of another one, too; both are indices into Problem.Pools.
 type within struct{ pool, other int }
+
+// takesFrom are the pools of which a replica placed in one takes devices.
+func (v *Variant) takesFrom(pool int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if !yield(pool) {
+			return
+		}
+		for _, in := range v.within {
+			if in.pool == pool && !yield(in.other) {
+				return
+			}
+		}
+	}
+}
 
 // Placement is a pool in which replicas of a variant may run.
 type Placement struct {

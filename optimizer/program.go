@@ -433,11 +433,8 @@ func (b *programBuilder) addVariant(from *Variant, v *variant, w *workload, quot
 // addUses adds what a replica of a variant takes of the rows in a placement.
 func (b *programBuilder) addUses(from *Variant, placement *Placement, quotas []int) {
 	devices, part := b.packings[placement.Pool].devices(from)
-	b.addDevices(b.pools[placement.Pool], devices, part)
-	for _, in := range from.within {
-		if in.pool == placement.Pool {
-			b.addDevices(b.pools[in.other], devices, part)
-		}
+	for g := range from.takesFrom(placement.Pool) {
+		b.addDevices(b.pools[g], devices, part)
 	}
 	for _, q := range quotas {
 		if b.problem.Quotas[q].Pool == placement.Pool {

@@ -60,9 +60,7 @@ func newSolver(p *Problem, o Options) *solver {
 		s.makeFirst(p)
 		s.canonical = s.given
 	}
-	for _, g := range s.canonical.pools {
-		s.packings = append(s.packings, s.packed[g])
-	}
+	s.packings = s.canonical.packings(s.packed)
 	s.grouped = s.groups()
 	return s
 }

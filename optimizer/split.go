@@ -11,7 +11,7 @@ func (m *merge) solve(o Options) *Solution {
 	order, given := newOrdering(m.from, o.provenGap()), o.Effort
 	merged, replicas := m.solveMerged(o)
 	best := order.provenBy(m.split(merged, replicas), merged)
-	// improve takes another plan if it is better, and says whether to go on.
+	// improve takes another plan if it is better, and says whether to go on, after so much more effort.
 	improve := func(s *Solution, effort int, stopped bool) bool {
 		if order.strictly(s, best) < 0 {
 			best = s
@@ -35,10 +35,7 @@ func (m *merge) solve(o Options) *Solution {
 	o.Start = &Start{Problem: m.from, Solution: best}
 	last := solveAsIs(m.from, o)
 	improve(last, last.Effort, last.Stopped)
-	effort, stopped := best.Effort, best.Stopped
-	best = order.provenBy(best, merged, last)
-	best.Effort, best.Stopped = effort, stopped
-	return best
+	return order.provenBy(best, merged, last)
 }
 
 // solveMerged solves the merged problem and places its replicas. Where something may be lost half of the effort is left for what
@@ -54,8 +51,8 @@ func (m *merge) solveMerged(o Options) (merged *Solution, replicas [][][]int) {
 }
 
 // setApart merges the pools without the devices that variants use which may not run in all pools of a class: these are for such
-// variants alone. So no plan is one that the problem does not have, and nothing that is placed is lost. It is nil where no
-// pools remain that can be merged.
+// variants alone. So no plan is one that the problem does not have, and none of it is lost when it is placed, but where there are
+// too many subsets. It is nil where no pools remain that can be merged.
 func (m *merge) setApart(s *Solution) *merge {
 	if len(m.subsets) == 0 {
 		return nil
@@ -120,7 +117,6 @@ func (m *merge) split(merged *Solution, replicas [][][]int) *Solution {
 	}
 	s.Levels = m.from.levels(s.Allocations, func(int) float64 { return 0 })
 	s.BudgetShadowPrice = merged.BudgetShadowPrice
-	s.Effort, s.Stopped = merged.Effort, merged.Stopped
 	return s
 }
 
@@ -131,10 +127,7 @@ func (m *merge) assess(merged *Solution, replicas [][][]int) *Solution {
 // fill adds replicas to a solution where they serve demand that it leaves; without one it makes a greedy plan.
 func (m *merge) fill(s *Solution) [][][]int {
 	c := canonicalize(m.from, &stopper{})
-	packings := make([]packing, len(c.pools))
-	for g, from := range c.pools {
-		packings[g] = m.packings[from]
-	}
+	packings := c.packings(m.packings)
 	if s == nil {
 		return c.restore(fill(c, packings, nil, nil).replicas)
 	}
