@@ -19,7 +19,7 @@ type setting struct {
 	members int
 }
 
-// settings lists the kinds on five pools.
+// settings lists the kinds on five accelerators.
 func settings() []setting {
 	var all []setting
 	for _, kind := range instance.Kinds() {
@@ -30,7 +30,9 @@ func settings() []setting {
 	}
 	quotas := ofKind(instance.Tight)
 	quotas.name, quotas.members = quotas.name+", with quotas", 10
-	return append(all, quotas)
+	zones := ofKind(instance.Tight)
+	zones.name, zones.Zones = zones.name+", in zones", 3
+	return append(all, quotas, zones)
 }
 
 func ofKind(kind instance.Kind) setting {
@@ -109,7 +111,7 @@ func cellTable(title string) table.Table {
 }
 
 func (c *cell) addTo(t *table.Table) {
-	t.Add(c.name, fmt.Sprint(c.workloads), fmt.Sprint(c.Pools), fmt.Sprintf("%d of %d", c.proven(), len(c.times)),
+	t.Add(c.name, fmt.Sprint(c.workloads), fmt.Sprint(c.Pools*max(1, c.Zones)), fmt.Sprintf("%d of %d", c.proven(), len(c.times)),
 		format(c.median()), format(c.p95()), format(slices.Max(c.times)), format(100*c.gap))
 }
 
@@ -152,7 +154,7 @@ func kindsSection(_ context.Context, o options) (*section, error) {
 }
 
 // find returns the cells of a size, of one kind or, without a name, of all on five
-// pools.
+// accelerators.
 func find(cells []*cell, name string, workloads int) []*cell {
 	var found []*cell
 	for _, c := range cells {

@@ -141,7 +141,8 @@ several prices, heavy-tailed demand, switching costs, minimums and maximums, unm
 them do. *Short*: about half of the devices that are wanted; what is left unserved is decided by penalties, or by
 priorities first where the table says so. *Budget*: loose pools and a budget below what serving everything costs. *Single-type*:
 tight, and each workload uses one variant at a time. *With quotas*: in namespaces of ten workloads, each with a quota in every
-pool, which in some does not do for what is declared as minimum. Equal seeds give equal problems.
+pool, which in some does not do for what is declared as minimum. *In zones*: three pools of each accelerator, among which
+variants may choose, at prices up to a tenth apart. Equal seeds give equal problems.
 
 Times are processor time of the solve on one core (` + "`getrusage`" + `, GOMAXPROCS=1), without reading or
 drawing the problem, at a proven gap of at most 0.1 %% unless said otherwise. p95 of 20 is the second largest.
