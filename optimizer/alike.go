@@ -3,21 +3,17 @@ package optimizer
 import "slices"
 
 // alikePools are the pools in classes that variants mostly use together, nil where no two are: pools of which more than
-// half of the variants that use either use both, and what hangs together by such pairs. Pools that are unlimited or have
-// quotas are alone, and so are those whose nodes differ from all others'.
+// half of the variants that use either use both, and what hangs together by such pairs. Unlimited pools are alone, and so are
+// those whose nodes differ from all others'.
 func alikePools(p *Problem) (classes [][]int) {
 	if !severalPlacements(p) {
 		return nil
 	}
-	together, quoted := variantsTogether(p), make([]bool, len(p.Pools))
-	for _, q := range p.Quotas {
-		quoted[q.Pool] = true
-	}
+	together := variantsTogether(p)
 	class := identity(len(p.Pools)) // the least pool of its class
 	for g := range p.Pools {
 		for h := range g {
-			alike := !quoted[g] && !quoted[h] && p.Pools[g].alike(&p.Pools[h])
-			if alike && class[g] != class[h] && 2*together[g][h] > max(together[g][g], together[h][h]) {
+			if p.Pools[g].alike(&p.Pools[h]) && class[g] != class[h] && 2*together[g][h] > max(together[g][g], together[h][h]) {
 				from, to := max(class[g], class[h]), min(class[g], class[h])
 				for k := range class {
 					if class[k] == from {

@@ -333,6 +333,7 @@ type colours struct {
 	namespaces       []uint64
 	ofWorkload       []int
 	ofQuota          []int
+	quotaNumbers     []uint64
 	distinguishedBy  uint64
 	namespaceNumbers map[string]int
 }
@@ -353,7 +354,15 @@ func newColours(p *Problem) *colours {
 		c.pools[i] = c.poolNumbers[i]
 	}
 	for i := range p.Quotas {
-		c.ofQuota = append(c.ofQuota, c.namespace(p.Quotas[i].Namespace))
+		q := &p.Quotas[i]
+		c.ofQuota = append(c.ofQuota, c.namespace(q.Namespace))
+		number := uint64(q.Capacity)
+		if q.merged != nil {
+			for _, capacity := range q.merged.capacities {
+				number = hashOf(18, number, uint64(capacity))
+			}
+		}
+		c.quotaNumbers = append(c.quotaNumbers, number)
 	}
 	if c.once = c.apart(); !c.once {
 		c.variantNumbers = make([][]uint64, len(p.Workloads))
@@ -439,7 +448,7 @@ func (c *colours) colourNamespaces() {
 	next := make([]uint64, len(c.namespaces))
 	for i := range c.problem.Quotas {
 		q := &c.problem.Quotas[i]
-		number := hashOf(8, c.pools[q.Pool], uint64(q.Capacity))
+		number := hashOf(8, c.pools[q.Pool], c.quotaNumbers[i])
 		next[c.ofQuota[i]] += number
 		c.quotas[i] = hashOf(9, number, c.namespaces[c.ofQuota[i]])
 	}

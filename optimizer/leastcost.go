@@ -1,6 +1,9 @@
 package optimizer
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // leastCost is a lower bound on what serving the workload costs per hour, whatever else there is: all
 // of each shape on the variant, or pair of phases, that serves it for least, in fractions of
@@ -35,6 +38,19 @@ func (w *Workload) leastCost() float64 {
 			return 0
 		}
 		total.add(rate * price)
+	}
+	return total.total()
+}
+
+// leastCost bounds the cost of any plan that keeps to the levels by the least costs of the workloads that it must
+// serve.
+func (p *Problem) leastCost(levels []Level, least func(i int) float64) float64 {
+	var total exactSum
+	for i := range p.Workloads {
+		w := &p.Workloads[i]
+		if w.Penalized || !slices.ContainsFunc(levels, func(l Level) bool { return l.Priority == w.Priority }) {
+			total.add(least(i))
+		}
 	}
 	return total.total()
 }

@@ -21,6 +21,8 @@ type merge struct {
 	// subsets are the pools, in increasing order, in which variants may run that may not run in all of their class. Each has a
 	// further pool in the merged problem, behind the others.
 	subsets [][]int
+	// quotas are the merged quotas by quota.
+	quotas []int
 	// extra is how much dearer a device of a pool is than one of the cheapest that is merged with it, at least.
 	extra []float64
 	// exact: nothing is lost.
@@ -42,6 +44,33 @@ func (g *Pool) each(visit func(part *Pool)) {
 type mergedPools struct {
 	pools  []Pool
 	subset bool
+}
+
+// mergedQuotas are quotas of a namespace in pools that one stands for.
+type mergedQuotas struct {
+	// capacities are what the namespace may use of each of the pools.
+	capacities []int
+	// sizes are the numbers of devices of the replicas, increasing.
+	sizes []int
+}
+
+// limits are those of a quota for replicas of a size or more, the first one for all. Those that follow by rounding from a single
+// quota have the sizes given; no replica spans merged ones, so that these limit each size by itself.
+func (q *Quota) limits(sizes []int) []limit {
+	rows := []limit{{size: 1, devices: q.Capacity}}
+	if q.merged == nil {
+		return rounded(rows, q.Capacity, sizes)
+	}
+	for _, s := range q.merged.sizes {
+		devices := 0
+		for _, capacity := range q.merged.capacities {
+			devices += capacity / s * s
+		}
+		if devices < rows[len(rows)-1].devices {
+			rows = append(rows, limit{size: s, devices: devices})
+		}
+	}
+	return rows
 }
 
 // subset says whether the pool limits variants that run in another one.
@@ -67,7 +96,7 @@ func mergePools(p *Problem) *merge {
 	if len(m.members) == len(p.Pools) {
 		return nil
 	}
-	m.build()
+	m.build(sizes)
 	return m
 }
 
@@ -76,7 +105,7 @@ type terms struct {
 	// least and most are how much dearer a device is than in the cheapest pool of the class, over all variants that
 	// may use all of it, and ceiling is the least price of a device of the others.
 	least, most, ceiling float64
-	// spans: some replica takes several nodes. partly: some variant may not use all of the class. uneven: some variant
+	// spans: some replica takes several nodes, or counts in quotas and is in no pool. partly: some variant may not use all of the class. uneven: some variant
 	// costs the budget more than elsewhere in the class.
 	spans, partly, uneven bool
 }
@@ -116,7 +145,7 @@ func (m *merge) terms(classes [][]int) []terms {
 				devices, _ := m.packings[g].devices(v)
 				t, node := &all[g], m.from.Pools[g].DevicesPerNode
 				t.uneven = t.uneven || v.Placements[k].PricePerHour > charge[class[g]]
-				t.spans = t.spans || node > 0 && (v.NodesPerReplica > 1 || devices > node)
+				t.spans = t.spans || v.quotaOnly || node > 0 && (v.NodesPerReplica > 1 || devices > node)
 				if c := class[g]; used[c] < len(classes[c]) {
 					t.limit(price, devices)
 				} else {
@@ -186,10 +215,10 @@ func (m *merge) add(pools []int, terms []terms) {
 }
 
 // build makes the merged problem.
-func (m *merge) build() {
+func (m *merge) build(sizes [][]int) {
 	m.findSubsets()
 	to := *m.from
-	to.Pools, to.Quotas, to.Workloads = nil, slices.Clone(m.from.Quotas), slices.Clone(m.from.Workloads)
+	to.Pools, to.Workloads = nil, slices.Clone(m.from.Workloads)
 	for _, members := range m.members {
 		if len(members) == 1 {
 			to.Pools = append(to.Pools, m.from.Pools[members[0]])
@@ -200,9 +229,7 @@ func (m *merge) build() {
 	for _, subset := range m.subsets {
 		to.Pools = append(to.Pools, m.merged(subset, true))
 	}
-	for q := range to.Quotas {
-		to.Quotas[q].Pool = m.of[to.Quotas[q].Pool]
-	}
+	to.Quotas = m.mergeQuotas(sizes)
 	var (
 		variants slab[Variant]
 		places   slab[Placement]
@@ -232,7 +259,7 @@ func (m *merge) merged(pools []int, subset bool) Pool {
 	for _, g := range pools {
 		parts.pools = append(parts.pools, m.from.Pools[g])
 	}
-	slices.SortFunc(parts.pools, func(a, b Pool) int { return cmp.Or(b.Capacity-a.Capacity, cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(parts.pools, byCapacity)
 	pool := parts.pools[0]
 	pool.merged = parts
 	for _, part := range parts.pools[1:] {
@@ -241,6 +268,47 @@ func (m *merge) merged(pools []int, subset bool) Pool {
 	}
 	return pool
 }
+
+// mergeQuotas makes one of the quotas of a namespace in pools that are merged. It has all of those pools in which the namespace
+// has none.
+func (m *merge) mergeQuotas(sizes [][]int) (merged []Quota) {
+	known, own := map[quotaKey]int{}, map[quotaKey]int{}
+	for _, q := range m.from.Quotas {
+		own[quotaKey{q.Namespace, q.Pool}] = q.Capacity
+	}
+	for _, q := range m.from.Quotas {
+		members := m.members[m.of[q.Pool]]
+		at := quotaKey{q.Namespace, m.of[q.Pool]}
+		index, ok := known[at]
+		if !ok {
+			index = len(merged)
+			known[at] = index
+			merged = append(merged, Quota{Namespace: q.Namespace, Pool: at.pool, Capacity: q.Capacity})
+		}
+		m.quotas = append(m.quotas, index)
+		if ok || len(members) == 1 {
+			continue
+		}
+		m.exact = false
+		all := &mergedQuotas{}
+		merged[index].merged, merged[index].Capacity = all, 0
+		for _, g := range members {
+			capacity := m.from.Pools[g].Capacity
+			if quota, limited := own[quotaKey{q.Namespace, g}]; limited {
+				capacity = min(capacity, quota)
+			}
+			all.capacities = append(all.capacities, capacity)
+			all.sizes = append(all.sizes, sizes[g]...)
+			merged[index].Capacity += capacity
+		}
+		slices.Sort(all.capacities)
+		all.sizes = sortedOnce(all.sizes)
+	}
+	return merged
+}
+
+// byCapacity orders parts, the largest first.
+func byCapacity(a, b Pool) int { return cmp.Or(b.Capacity-a.Capacity, cmp.Compare(a.Name, b.Name)) }
 
 // mostSubsets is the number of subsets up to which each has a limit; where there are more, only single pools have.
 const mostSubsets = 64

@@ -60,8 +60,13 @@ func inZones(r *rand.Rand, p *Problem, zones, prices int) *Problem {
 		}
 	}
 	for _, quota := range p.Quotas {
-		quota.Pool = zones*quota.Pool + r.IntN(zones)
-		q.Quotas = append(q.Quotas, quota)
+		first, number := r.IntN(zones), 1+r.IntN(zones)
+		for n := range number {
+			part := quota
+			part.Pool = zones*quota.Pool + (first+n)%zones
+			part.Capacity = (quota.Capacity + r.IntN(number)) / number
+			q.Quotas = append(q.Quotas, part)
+		}
 	}
 	for i := range q.Workloads {
 		for j := range q.Workloads[i].Variants {
@@ -137,10 +142,13 @@ func TestMergedPoolsHoldWhatTheyMay(t *testing.T) {
 			room.Place(0, j, 0, n)
 			counts[j] = []int{n}
 		}
-		replicas := m.place(&Solution{Allocations: []Allocation{{Replicas: counts}}}, asGiven(m.to))
+		replicas, left := m.place(&Solution{Allocations: []Allocation{{Replicas: counts}}}, asGiven(m.to))
 		e, err := p.Evaluate(replicas)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if slices.Max(left) > 0 {
+			t.Fatalf("seed %d: %v devices find no room", seed, left)
 		}
 		placed := totals(replicas[0])
 		for j := range counts {
@@ -176,7 +184,8 @@ func TestAlikePoolsAreMerged(t *testing.T) {
 				p.Workloads[i].Variants[0].Placements = p.Workloads[i].Variants[0].Placements[:1]
 			}
 		}, [][]int{{0}, {1, 2}, {3}}},
-		{"a quota", func(p *Problem) { p.Quotas = []Quota{{Namespace: "a", Pool: 1, Capacity: 3}} }, [][]int{{0, 2}, {1}, {3}}},
+		{"a quota", func(p *Problem) { p.Quotas = []Quota{{Namespace: "a", Pool: 1, Capacity: 3}} }, [][]int{{0, 1, 2}, {3}}},
+		{"in quotas alone", func(p *Problem) { p.Workloads[0].Variants[0].quotaOnly = true }, nil},
 		{"unlimited", func(p *Problem) { p.Pools[2].Limited = false }, [][]int{{0, 1}, {2}, {3}}},
 		{"nodes", func(p *Problem) { p.Pools[2].DevicesPerNode = 8 }, [][]int{{0, 1}, {2}, {3}}},
 		{"gaps", func(p *Problem) { p.Workloads[0].Variants[0].DevicesPerReplica = 3 }, nil},

@@ -35,6 +35,9 @@ type Quota struct {
 	Pool int
 	// Capacity is in devices, ≥ 0.
 	Capacity int
+
+	// merged has the quotas that this one stands for in a merged pool; nil: it is one itself.
+	merged *mergedQuotas
 }
 
 // Mixing says whether the variants of a workload may be used together.

@@ -291,11 +291,11 @@ func (b *programBuilder) addRows(by rounding) {
 	b.program.shared = len(b.program.rows)
 	for q, quota := range b.problem.Quotas {
 		b.quotasOf[quota.Namespace] = append(b.quotasOf[quota.Namespace], q)
-		limits := []limit{{size: 1, devices: quota.Capacity}}
+		var sizes []int
 		if by.quotas != nil {
-			limits = rounded(limits, quota.Capacity, by.quotas[quota.Pool])
+			sizes = by.quotas[quota.Pool]
 		}
-		b.quotas = append(b.quotas, b.addLimits(quotaRow, q, limits))
+		b.quotas = append(b.quotas, b.addLimits(quotaRow, q, quota.limits(sizes)))
 	}
 }
 

@@ -424,7 +424,7 @@ func (s *solver) roundable() bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(s.canonical.Quotas, func(q Quota) bool { return len(rounded(nil, q.Capacity, sizes[q.Pool])) > 0 })
+	return slices.ContainsFunc(s.canonical.Quotas, func(q Quota) bool { return len(q.limits(sizes[q.Pool])) > len(q.limits(nil)) })
 }
 
 // replicaSizes are those of the canonical pools, worked out once.
@@ -602,7 +602,7 @@ func (s *solver) solution(p *Problem) *Solution {
 	out.Effort = s.options.Effort - s.budget.left
 	bound := s.costBound()
 	if ended {
-		bound = max(bound, s.leastCost(out.Levels, least))
+		bound = max(bound, p.leastCost(out.Levels, func(i int) float64 { return least[i] }))
 	}
 	out.Bound = min(proven(bound), out.Objective)
 	out.Gap = gapOf(out.Objective, out.Bound)
@@ -611,19 +611,6 @@ func (s *solver) solution(p *Problem) *Solution {
 		s.addPrices(out)
 	}
 	return out
-}
-
-// leastCost bounds the cost of any plan that keeps to the levels by the least costs of the workloads that it must
-// serve.
-func (s *solver) leastCost(levels []Level, least []float64) float64 {
-	var total runningSum
-	for i, from := range s.canonical.workloads {
-		w := s.canonical.given(i)
-		if w.Penalized || !slices.ContainsFunc(levels, func(l Level) bool { return l.Priority == w.Priority }) {
-			total.add(least[from])
-		}
-	}
-	return total.total()
 }
 
 // proof compares the gaps with the one asked for.

@@ -1,15 +1,12 @@
 package optimizer
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // solve solves the merged problem and, where what that proves of its plan is not enough, the one with some devices set
-// apart, and then the problem as given, from that plan and its prices.
+// apart, those with some fewer devices, and then the problem as given, from that plan and its prices.
 func (m *merge) solve(o Options) *Solution {
 	order, given := newOrdering(m.from, o.provenGap()), o.Effort
-	merged, replicas := m.solveMerged(o)
+	merged, replicas, left := m.solveMerged(o)
 	best := order.provenBy(m.split(merged, replicas), merged)
 	// improve takes another plan if it is better, and says whether to go on, after so much more effort.
 	improve := func(s *Solution, effort int, stopped bool) bool {
@@ -24,12 +21,24 @@ func (m *merge) solve(o Options) *Solution {
 		improve(order.provenBy(m.split(merged, m.fill(nil)), merged), 0, false)
 	}
 	if !improve(best, merged.Effort, merged.Stopped) || m.exact {
-		return best
+		return m.withLeastCost(best, order)
 	}
 	if apart := m.setApart(best); apart != nil {
-		other, replicas := apart.solveMerged(o)
+		other, replicas, _ := apart.solveMerged(o)
 		if !improve(order.provenBy(m.split(merged, replicas), merged), other.Effort, other.Stopped) {
-			return best
+			return m.withLeastCost(best, order)
+		}
+	}
+	tighter := m
+	for range tightenings {
+		if tighter = tighter.tighten(left); tighter == nil || best.Demand == Infeasible {
+			break // the bound says nothing of plans that lack more replicas
+		}
+		var other *Solution
+		o.Start = &Start{Problem: m.from, Solution: best}
+		other, replicas, left = tighter.solveMerged(o)
+		if !improve(order.provenBy(m.split(merged, replicas), merged), other.Effort, other.Stopped) {
+			return m.withLeastCost(best, order)
 		}
 	}
 	o.Start = &Start{Problem: m.from, Solution: best}
@@ -38,16 +47,56 @@ func (m *merge) solve(o Options) *Solution {
 	return order.provenBy(best, merged, last)
 }
 
-// solveMerged solves the merged problem and places its replicas. Where something may be lost half of the effort is left for what
-// follows.
-func (m *merge) solveMerged(o Options) (merged *Solution, replicas [][][]int) {
+// withLeastCost is a solution with the bound that any plan has which keeps to its levels.
+func (m *merge) withLeastCost(s *Solution, order *ordering) *Solution {
+	if s.Bound > 0 {
+		return s
+	}
+	least := m.from.leastCost(s.Levels, func(i int) float64 { return m.from.Workloads[i].leastCost() })
+	bounds := order.bounds(s)
+	bounds[len(bounds)-1] = min(proven(least), s.Objective)
+	return order.with(s, bounds)
+}
+
+// tightenings is how often the merged problem is solved again with fewer devices.
+const tightenings = 3
+
+// tighten takes as many devices out of merged pools as those of the replicas that found no room, so that what is placed next has room to
+// spare. It proves nothing, but the plan is good for the problem as given. It is nil where all replicas found room.
+func (m *merge) tighten(left []int) *merge {
+	if !slices.ContainsFunc(left, func(n int) bool { return n > 0 }) {
+		return nil
+	}
+	to := *m.to
+	to.Pools = slices.Clone(to.Pools)
+	for g, n := range left {
+		if n == 0 {
+			continue
+		}
+		pool := &to.Pools[g]
+		parts := slices.Clone(pool.merged.pools)
+		n = min(n, parts[0].Capacity)
+		parts[0].Capacity -= n
+		pool.Capacity -= n
+		slices.SortFunc(parts, byCapacity)
+		pool.merged = &mergedPools{pools: parts, subset: pool.merged.subset}
+	}
+	tighter := *m
+	tighter.to = &to
+	return &tighter
+}
+
+// solveMerged solves the merged problem and places its replicas; left are the devices of those that find no room, by merged pool.
+// Where something may be lost half of the effort is left for what follows.
+func (m *merge) solveMerged(o Options) (merged *Solution, replicas [][][]int, left []int) {
 	if !m.exact {
 		o.Effort -= o.Effort / 2
 	}
 	inner := newSolver(m.to, o)
 	inner.stages()
 	merged = inner.solution(m.to)
-	return merged, m.place(merged, inner.canonical)
+	replicas, left = m.place(merged, inner.canonical)
+	return merged, replicas, left
 }
 
 // setApart merges the pools without the devices that variants use which may not run in all pools of a class: these are for such
@@ -58,15 +107,24 @@ func (m *merge) setApart(s *Solution) *merge {
 		return nil
 	}
 	p := *m.from
-	p.Pools, p.Workloads = slices.Clone(p.Pools), slices.Clone(p.Workloads)
-	first := make([]int, len(m.subsets))
+	p.Pools, p.Quotas, p.Workloads = slices.Clone(p.Pools), slices.Clone(p.Quotas), slices.Clone(p.Workloads)
+	first, quotas := make([]int, len(m.subsets)), map[quotaKey]int{}
 	for k, subset := range m.subsets {
 		first[k] = len(p.Pools)
 		for _, g := range subset {
 			apart := m.from.Pools[g]
 			apart.Name, apart.Capacity = apart.Name+" of "+m.to.Pools[len(m.members)+k].Name, 0
+			for _, q := range m.from.Quotas {
+				if q.Pool == g {
+					quotas[quotaKey{q.Namespace, len(p.Pools)}] = len(p.Quotas)
+					p.Quotas = append(p.Quotas, Quota{Namespace: q.Namespace, Pool: len(p.Pools)})
+				}
+			}
 			p.Pools = append(p.Pools, apart)
 		}
+	}
+	for q := range m.from.Quotas {
+		quotas[quotaKey{p.Quotas[q].Namespace, p.Quotas[q].Pool}] = q
 	}
 	for i := range p.Workloads {
 		w := &p.Workloads[i]
@@ -87,6 +145,10 @@ func (m *merge) setApart(s *Solution) *merge {
 					devices := s.Allocations[i].Replicas[j][n] * v.DevicesPerReplica
 					p.Pools[pools[at]].Capacity -= devices
 					p.Pools[first[k]+at].Capacity += devices
+					if q, limited := quotas[quotaKey{w.Namespace, pools[at]}]; limited {
+						p.Quotas[q].Capacity -= devices
+						p.Quotas[quotas[quotaKey{w.Namespace, first[k] + at}]].Capacity += devices
+					}
 					v.Placements[n].Pool = first[k] + at
 				}
 			})
@@ -113,7 +175,7 @@ func (m *merge) split(merged *Solution, replicas [][][]int) *Solution {
 		s.Pools[g].ShadowPrice = price.total()
 	}
 	for q := range s.Quotas {
-		s.Quotas[q].ShadowPrice = merged.Quotas[q].ShadowPrice
+		s.Quotas[q].ShadowPrice = merged.Quotas[m.quotas[q]].ShadowPrice
 	}
 	s.Levels = m.from.levels(s.Allocations, func(int) float64 { return 0 })
 	s.BudgetShadowPrice = merged.BudgetShadowPrice
@@ -141,23 +203,14 @@ func (m *merge) fill(s *Solution) [][][]int {
 	return c.restore(fill(c, packings, p, func(int, int) bool { return true }).replicas)
 }
 
-// share is replicas of a variant in a merged pool, in parts of a size. Choices is the number of pools of it in which the variant
-// may run.
-type share struct {
-	workload, variant, pool, replicas, part, choices int
-}
-
-// place spreads replicas over the pools, those with the fewest choices and then those with the largest parts first, and each in the
-// first pool with room, the cheapest. Where all have the same choices, and as sizes divide one another, that leaves no gap that
-// is too small for what comes later (first fit decreasing; Coffman, Garey and Johnson, Bin packing with divisible item sizes,
-// 1987), and fills the cheapest pools as far as they can be. Elsewhere some replicas may find no room.
-func (m *merge) place(merged *Solution, c *canonical) [][][]int {
-	replicas := make([][][]int, len(m.from.Workloads))
+// place spreads the replicas of merged pools over those that they stand for; left are the devices of those that find no room.
+func (m *merge) place(merged *Solution, c *canonical) (replicas [][][]int, left []int) {
+	replicas, left = make([][][]int, len(m.from.Workloads)), make([]int, len(m.members))
 	var (
-		shares []share
 		lists  slab[[]int]
 		counts slab[int]
 	)
+	shares, use := make([][]share, len(m.members)), newOccupancy(m.from, m.packings)
 	for _, i := range c.workloads {
 		if i >= len(replicas) {
 			continue // it stands for what is left free
@@ -168,38 +221,28 @@ func (m *merge) place(merged *Solution, c *canonical) [][][]int {
 			replicas[i][j] = counts.take(len(variants[j].Placements))
 		}
 		for _, at := range c.items[i] {
-			if n := merged.Allocations[i].Replicas[at.variant][at.placement]; n > 0 {
-				s := share{workload: i, variant: int(at.variant), replicas: n}
-				s.pool = m.to.Workloads[i].Variants[at.variant].Placements[at.placement].Pool
-				_, s.part = m.packings[m.members[s.pool][0]].devices(&variants[at.variant])
-				for _, from := range variants[at.variant].Placements {
-					if m.of[from.Pool] == s.pool {
-						s.choices++
-					}
-				}
-				shares = append(shares, s)
-			}
-		}
-	}
-	slices.SortStableFunc(shares, func(a, b share) int { return cmp.Or(a.choices-b.choices, b.part-a.part) })
-	use := newOccupancy(m.from, m.packings)
-	for _, s := range shares {
-		w := &m.from.Workloads[s.workload]
-		v := &w.Variants[s.variant]
-		for _, g := range m.members[s.pool] {
-			k := slices.IndexFunc(v.Placements, func(at Placement) bool { return at.Pool == g })
-			if k < 0 {
+			n := merged.Allocations[i].Replicas[at.variant][at.placement]
+			if n == 0 {
 				continue
 			}
-			n := s.replicas
-			if len(m.members[s.pool]) > 1 {
-				_, room := use.pools[g].room(v, g)
-				n = max(0, min(n, room))
+			v := &variants[at.variant]
+			pool := m.to.Workloads[i].Variants[at.variant].Placements[at.placement].Pool
+			s := share{workload: i, variant: v, replicas: n, placed: replicas[i][at.variant]}
+			s.devices, s.part = m.packings[m.members[pool][0]].devices(v)
+			for _, from := range v.Placements {
+				if m.of[from.Pool] == pool {
+					s.choices++
+				}
 			}
-			use.use(w.Namespace, v, g, n)
-			replicas[s.workload][s.variant][k] = n
-			s.replicas -= n
+			if only := m.members[pool][0]; len(m.members[pool]) == 1 {
+				s.placed[v.placementIn(only)] = n
+				continue
+			}
+			shares[pool] = append(shares[pool], s)
 		}
 	}
-	return replicas
+	for pool, members := range m.members {
+		left[pool] = placeAll(m.from, &use, members, shares[pool])
+	}
+	return replicas, left
 }

@@ -80,16 +80,18 @@ func (s *solver) startPools() []int32 {
 	return pools
 }
 
-// startPrices are the shadow prices of the start by row; that of a pool stands in its first row.
+// startPrices are the shadow prices of the start by row; that of a pool or quota stands in its first row.
 func (s *solver) startPrices(pools []int32) []float64 {
 	from := s.options.Start
 	prices := make([]float64, len(s.last.program.rows))
 	for r, row := range s.last.program.rows {
+		if r > 0 && s.last.program.rows[r-1].kind == row.kind && s.last.program.rows[r-1].index == row.index {
+			continue
+		}
 		switch row.kind {
 		case poolRow:
-			first := r == 0 || s.last.program.rows[r-1].kind != poolRow || s.last.program.rows[r-1].index != row.index
 			for g, to := range pools {
-				if first && int(to) == row.index {
+				if int(to) == row.index {
 					prices[r] = max(prices[r], from.Solution.Pools[g].ShadowPrice)
 				}
 			}
@@ -97,7 +99,7 @@ func (s *solver) startPrices(pools []int32) []float64 {
 			quota := &s.canonical.Quotas[row.index]
 			for q := range from.Problem.Quotas {
 				if old := &from.Problem.Quotas[q]; old.Namespace == quota.Namespace && int(pools[old.Pool]) == quota.Pool {
-					prices[r] = from.Solution.Quotas[q].ShadowPrice
+					prices[r] = max(prices[r], from.Solution.Quotas[q].ShadowPrice)
 				}
 			}
 		case budgetRow:

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -70,9 +71,9 @@ func newTenant(p *program, members []int, share float64, o Options) *tenant {
 	return t
 }
 
-func sortedOnce(rows []int32) []int32 {
-	slices.Sort(rows)
-	return slices.Compact(rows)
+func sortedOnce[E cmp.Ordered](list []E) []E {
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // alone is the next member in the program of the members, where quotas are the only rows.
