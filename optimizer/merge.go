@@ -21,8 +21,9 @@ type merge struct {
 	// subsets are the pools, in increasing order, in which variants may run that may not run in all of their class. Each has a
 	// further pool in the merged problem, behind the others.
 	subsets [][]int
-	// quotas are the merged quotas by quota.
-	quotas []int
+	// quotas are the merged quotas by quota. Where there are some rank is the canonical order of the pools, which are told apart by
+	// them as well.
+	quotas, rank []int
 	// extra is how much dearer a device of a pool is than one of the cheapest that is merged with it, at least.
 	extra []float64
 	// exact: nothing is lost.
@@ -200,9 +201,12 @@ func (m *merge) mergeable(class []int, sizes [][]int, terms []terms) bool {
 
 // add takes pools as one, the cheapest first, and of these the largest.
 func (m *merge) add(pools []int, terms []terms) {
+	if len(pools) > 1 && len(m.from.Quotas) > 0 && m.rank == nil {
+		m.rank = canonicalize(m.from, &stopper{}).rank
+	}
 	slices.SortFunc(pools, func(a, b int) int {
 		x, y, of, other := &m.from.Pools[a], &m.from.Pools[b], &terms[a], &terms[b]
-		return cmp.Or(cmp.Compare(of.extra(), other.extra()), cmp.Compare(of.most, other.most), y.Capacity-x.Capacity, cmp.Compare(x.Name, y.Name))
+		return cmp.Or(cmp.Compare(of.extra(), other.extra()), cmp.Compare(of.most, other.most), y.Capacity-x.Capacity, m.rankOf(a)-m.rankOf(b), cmp.Compare(x.Name, y.Name))
 	})
 	for _, g := range pools {
 		m.of[g] = len(m.members)
@@ -212,6 +216,14 @@ func (m *merge) add(pools []int, terms []terms) {
 		}
 	}
 	m.members = append(m.members, pools)
+}
+
+// rankOf is the canonical place of a pool, or the same for all.
+func (m *merge) rankOf(pool int) int {
+	if m.rank == nil {
+		return 0
+	}
+	return m.rank[pool]
 }
 
 // build makes the merged problem.
@@ -245,9 +257,10 @@ func (m *merge) build(sizes [][]int) {
 			v.within = m.limitedBy(&from[j])
 		}
 	}
+	namespace := m.unquoted()
 	for g, extra := range m.extra {
 		if extra > 0 {
-			to.Workloads = append(to.Workloads, leftFree(&m.from.Pools[g], m.of[g], extra))
+			to.Workloads = append(to.Workloads, leftFree(&m.from.Pools[g], m.of[g], extra, namespace))
 		}
 	}
 	m.to = &to
@@ -390,10 +403,22 @@ func (m *merge) placements(to []Placement, v *Variant) []Placement {
 	return to
 }
 
-// leftFree is a workload that stands for the devices of a pool that are left free: those that are not cost extra.
-func leftFree(pool *Pool, g int, extra float64) Workload {
+// unquoted is a namespace without quotas.
+func (m *merge) unquoted() string {
+	name := ""
+	for _, q := range m.from.Quotas {
+		if len(q.Namespace) >= len(name) {
+			name = q.Namespace + "+" // longer than any
+		}
+	}
+	return name
+}
+
+// leftFree is a workload that stands for the devices of a pool that are left free: those that are not cost extra. No quota may limit
+// its namespace.
+func leftFree(pool *Pool, g int, extra float64, namespace string) Workload {
 	return Workload{
-		Name: pool.Name + " left free", Priority: 1, Demand: float64(pool.Capacity), Penalized: true, UnmetPenalty: extra,
+		Name: pool.Name + " left free", Namespace: namespace, Priority: 1, Demand: float64(pool.Capacity), Penalized: true, UnmetPenalty: extra,
 		Variants: []Variant{{Name: pool.Name, Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: g}}}},
 	}
 }

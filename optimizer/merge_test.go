@@ -184,7 +184,7 @@ func TestAlikePoolsAreMerged(t *testing.T) {
 				p.Workloads[i].Variants[0].Placements = p.Workloads[i].Variants[0].Placements[:1]
 			}
 		}, [][]int{{0}, {1, 2}, {3}}},
-		{"a quota", func(p *Problem) { p.Quotas = []Quota{{Namespace: "a", Pool: 1, Capacity: 3}} }, [][]int{{0, 1, 2}, {3}}},
+		{"a quota", func(p *Problem) { p.Quotas = []Quota{{Namespace: "a", Pool: 1, Capacity: 3}} }, [][]int{{1, 2, 0}, {3}}},
 		{"in quotas alone", func(p *Problem) { p.Workloads[0].Variants[0].quotaOnly = true }, nil},
 		{"unlimited", func(p *Problem) { p.Pools[2].Limited = false }, [][]int{{0, 1}, {2}, {3}}},
 		{"nodes", func(p *Problem) { p.Pools[2].DevicesPerNode = 8 }, [][]int{{0, 1}, {2}, {3}}},
@@ -367,5 +367,55 @@ func TestLevelsComeBeforeCost(t *testing.T) {
 	b := &Solution{Objective: 1, Levels: []Level{{Priority: 1, Unmet: 0.1}}}
 	if r := newOrdering(p, 0.5); r.strictly(a, b) >= 0 || r.compare(r.values(a), r.values(b)) <= 0 {
 		t.Error("cost decides")
+	}
+}
+
+// What stands for devices that are left free is in no namespace with quotas, whatever these are called.
+func TestQuotasDoNotLimitWhatIsLeftFree(t *testing.T) {
+	p := &Problem{
+		Pools:  []Pool{{Name: "cheap", Limited: true, Capacity: 4}, {Name: "dear", Limited: true, Capacity: 4}, {Name: "other"}},
+		Quotas: []Quota{{Pool: 0, Capacity: 1}, {Pool: 1, Capacity: 1}, {Namespace: "+", Pool: 0, Capacity: 1}},
+		Workloads: []Workload{{Name: "w", Namespace: "a", Priority: 1, Demand: 8, Variants: []Variant{
+			{Name: "v", Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: 0, PricePerHour: 1}, {Pool: 1, PricePerHour: 3}}},
+			{Name: "o", Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: 2, PricePerHour: 2}}},
+		}}},
+	}
+	if m := mergePools(p); m == nil {
+		t.Fatal("not merged")
+	}
+	if s := solve(t, p, Options{}); s.Proof != Optimal || s.Objective != 12 {
+		t.Errorf("%v: %v, want 12", s.Proof, s.Objective)
+	}
+}
+
+// Pools that only quotas tell apart are merged in an order that doesn't depend on their names.
+func TestNamesOfPoolsWithQuotasDoNotMatter(t *testing.T) {
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 99))
+		p := &Problem{Pools: []Pool{{Name: "a", Limited: true, Capacity: 40}, {Name: "b", Limited: true, Capacity: 40}, {Name: "c", Limited: true, Capacity: 40}}}
+		for n := range 4 {
+			namespace := fmt.Sprint("n", n)
+			for g := range p.Pools {
+				p.Quotas = append(p.Quotas, Quota{Namespace: namespace, Pool: g, Capacity: r.IntN(20)})
+			}
+			for _, size := range []int{1, 2, 4, 8} {
+				v := Variant{Name: "v", Capacity: float64(size) * (1 + r.Float64()), DevicesPerReplica: size}
+				for g := range p.Pools {
+					v.Placements = append(v.Placements, Placement{Pool: g, PricePerHour: float64(size)})
+				}
+				p.Workloads = append(p.Workloads, Workload{
+					Name: fmt.Sprint(n, size), Namespace: namespace, Priority: 1, Demand: 15 * r.Float64(),
+					Penalized: true, UnmetPenalty: 10 * r.Float64(), Variants: []Variant{v},
+				})
+			}
+		}
+		renamed := clone(p)
+		for g, name := range []string{"z", "y", "x"} {
+			renamed.Pools[g].Name = name
+		}
+		a, b := solve(t, p, Options{RelativeGap: 1e-3, Effort: 3000}), solve(t, renamed, Options{RelativeGap: 1e-3, Effort: 3000})
+		if a.Objective != b.Objective || a.Bound != b.Bound {
+			t.Fatalf("seed %d: %v ≥ %v and, with other names, %v ≥ %v", seed, a.Objective, a.Bound, b.Objective, b.Bound)
+		}
 	}
 }

@@ -20,8 +20,8 @@ type share struct {
 // and then those with the largest parts. Where all have the same choices, and as sizes divide one another, that leaves no gap
 // that is too small for what comes later (first fit decreasing; Coffman, Garey and Johnson, Bin packing with divisible item
 // sizes, 1987). Where a quota or a pool is in the way others that are as large make room, along the shortest path of moves
-// that ends where there is some (augmenting paths; Ford and Fulkerson, Maximal flow through a network, 1956). All the same some replicas
-// may find no room.
+// that ends where there is some (augmenting paths; Ford and Fulkerson, Maximal flow through a network, 1956). That is best for replicas of
+// one size with the same choices. Of several some may find no room all the same.
 type placing struct {
 	problem *Problem
 	use     *occupancy
@@ -33,11 +33,17 @@ type placing struct {
 	quotas     [][]int
 	// searches is their number, and reached are the groups on paths of the latest, in the order in which they were found. closed is, by pool
 	// and by namespace and pool, the least part from which on all groups there are; what a search without success has closed
-	// is so in all later ones, as there will not be more room.
+	// is so in all later ones, as there is rarely more room later.
 	searches      int
 	reached       []int
 	closed, never []int
+	// steps are those that searches may still take.
+	steps int
 }
+
+// placingSteps are those after which replicas are only placed where there is room. There are as many of some thousand namespaces, which
+// take some hundredths of a second.
+const placingSteps = 1 << 23
 
 // placingGroup is replicas of one size that may run in the same pools and count in the same quotas.
 type placingGroup struct {
@@ -60,7 +66,7 @@ type groupKey struct {
 
 // placeAll places shares in the pools given. It returns the devices of those that find no room.
 func placeAll(p *Problem, use *occupancy, pools []int, shares []share) (left int) {
-	l := &placing{problem: p, use: use, pools: pools, namespaces: map[string]int{}}
+	l := &placing{problem: p, use: use, pools: pools, namespaces: map[string]int{}, steps: placingSteps}
 	groups := map[groupKey]int{}
 	for _, s := range shares {
 		key := groupKey{
@@ -217,6 +223,7 @@ func (l *placing) path(a int) (last, pool int) {
 	l.groups[a].search = l.searches
 	l.reached = append(l.reached[:0], a)
 	l.closed = append(l.closed[:0], l.never...)
+	l.steps -= len(l.closed)
 	last, pool = -1, len(l.pools)
 	for n := 0; n < len(l.reached) && pool > 0; n++ {
 		at := l.reached[n]
@@ -228,7 +235,7 @@ func (l *placing) path(a int) (last, pool int) {
 			}
 		}
 		for k := range l.pools {
-			if g.allows(k) {
+			if g.allows(k) && l.steps > 0 {
 				l.reach(a, at, k)
 			}
 		}
@@ -252,6 +259,7 @@ func (l *placing) reach(upTo, at, in int) {
 	}
 	*own = from.part
 	if !open {
+		l.steps -= len(l.members[from.namespace])
 		for _, i := range l.members[from.namespace] {
 			if l.groups[i].counted >= from.counted {
 				l.reachOne(i, at, in)
@@ -260,6 +268,7 @@ func (l *placing) reach(upTo, at, in int) {
 		return
 	}
 	*all = from.part
+	l.steps -= upTo
 	for i := range upTo + 1 {
 		l.reachOne(i, at, in)
 	}

@@ -157,7 +157,8 @@ func (m *merge) setApart(s *Solution) *merge {
 	return mergePools(&p)
 }
 
-// split is a solution of the merged problem in terms of the one as given, its replicas placed, without what it proves.
+// split is a solution of the merged problem in terms of the one as given, its replicas placed, without what it proves. The replicas may also
+// be those of a problem with fewer devices, whose prices are not those of the devices that there are.
 func (m *merge) split(merged *Solution, replicas [][][]int) *Solution {
 	s := m.assess(merged, replicas)
 	if !m.exact && s.Demand != Served {
