@@ -390,7 +390,7 @@ func TestQuotasDoNotLimitWhatIsLeftFree(t *testing.T) {
 
 // Pools that only quotas tell apart are merged in an order that doesn't depend on their names.
 func TestNamesOfPoolsWithQuotasDoNotMatter(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range short.Of(uint64(100)) {
 		r := rand.New(rand.NewPCG(seed, 99))
 		p := &Problem{Pools: []Pool{{Name: "a", Limited: true, Capacity: 40}, {Name: "b", Limited: true, Capacity: 40}, {Name: "c", Limited: true, Capacity: 40}}}
 		for n := range 4 {
