@@ -233,7 +233,7 @@ func TestIncreaseEqualsBruteForce(t *testing.T) {
 	for seed := range uint64(short.Of(150 * *times)) {
 		random := rand.New(rand.NewPCG(seed, 8))
 		p := randomSmall(random)
-		if seed%2 == 1 {
+		if seed%4 == 1 && !testing.Short() {
 			p = randomZones(random)
 		}
 		weights := make([]float64, len(p.Pools))
