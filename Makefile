@@ -131,11 +131,11 @@ LESS := -short -skip '^TestDocumented|^TestFollowedPages|FitTheirColumns|^TestSc
 test-unit: setup-prometheus ## run the tests of both builds and of the benchmarks, and look for races
 	CGO_ENABLED=0 go test ./...
 	@if $(HAVE_CLP); then \
-	  set -x; $(RACE) go test -race $(LESS) -tags clp $$(tools/racing.sh -tags clp); \
+	  set -x; $(RACE) go test -race -timeout 20m $(LESS) -tags clp $$(tools/racing.sh -tags clp); \
 	  CGO_ENABLED=1 go test -tags clp ./optimizer/...; \
 	else \
 	  echo 'Clp is not installed: testing the pure Go build only'; \
-	  set -x; $(RACE) go test -race $(LESS) $$(tools/racing.sh); \
+	  set -x; $(RACE) go test -race -timeout 20m $(LESS) $$(tools/racing.sh); \
 	fi
 	CGO_ENABLED=0 go -C benchmarks test -p 1 ./...
 	tools/keda.sh test .
