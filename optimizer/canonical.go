@@ -358,7 +358,7 @@ func newColours(p *Problem) *colours {
 		c.ofQuota = append(c.ofQuota, c.namespace(q.Namespace))
 		number := uint64(q.Capacity)
 		if q.merged != nil {
-			for _, capacity := range q.merged.capacities {
+			for _, capacity := range q.merged.rests {
 				number = hashOf(18, number, uint64(capacity))
 			}
 		}

@@ -177,18 +177,24 @@ type quotaKey struct {
 }
 
 func newOccupancy(p *Problem, packings []packing) occupancy {
-	o := occupancy{pools: make([]poolUse, len(packings)), quotas: make([]int, len(p.Quotas))}
+	o := occupancy{pools: make([]poolUse, len(packings)), quotas: make([]int, len(p.Quotas)), quotaOf: p.quotaOf()}
 	for g := range o.pools {
 		limits := packings[g].limits()
 		o.pools[g] = poolUse{packing: packings[g], limits: limits, used: make([]int, len(limits))}
 	}
-	if len(p.Quotas) > 0 {
-		o.quotaOf = make(map[quotaKey]int, len(p.Quotas))
-	}
-	for q, quota := range p.Quotas {
-		o.quotaOf[quotaKey{quota.Namespace, quota.Pool}] = q
-	}
 	return o
+}
+
+// quotaOf finds the quotas; it is nil where there are none.
+func (p *Problem) quotaOf() map[quotaKey]int {
+	if len(p.Quotas) == 0 {
+		return nil
+	}
+	index := make(map[quotaKey]int, len(p.Quotas))
+	for q, quota := range p.Quotas {
+		index[quotaKey{quota.Namespace, quota.Pool}] = q
+	}
+	return index
 }
 
 // unused is that of the same limits by nothing.

@@ -21,9 +21,10 @@ type merge struct {
 	// subsets are the pools, in increasing order, in which variants may run that may not run in all of their class. Each has a
 	// further pool in the merged problem, behind the others.
 	subsets [][]int
-	// quotas are the merged quotas by quota. Where there are some rank is the canonical order of the pools, which are told apart by
-	// them as well.
-	quotas, rank []int
+	// quotas are the merged quotas by quota.
+	quotas []int
+	// order is what canonical has worked out, nil before.
+	order *canonical
 	// extra is how much dearer a device of a pool is than one of the cheapest that is merged with it, at least.
 	extra []float64
 	// exact: nothing is lost.
@@ -47,31 +48,14 @@ type mergedPools struct {
 	subset bool
 }
 
-// mergedQuotas are quotas of a namespace in pools that one stands for.
-type mergedQuotas struct {
-	// capacities are what the namespace may use of each of the pools.
-	capacities []int
-	// sizes are the numbers of devices of the replicas, increasing.
-	sizes []int
-}
-
 // limits are those of a quota for replicas of a size or more, the first one for all. Those that follow by rounding from a single
 // quota have the sizes given; no replica spans merged ones, so that these limit each size by itself.
 func (q *Quota) limits(sizes []int) []limit {
-	rows := []limit{{size: 1, devices: q.Capacity}}
-	if q.merged == nil {
-		return rounded(rows, q.Capacity, sizes)
+	k := q.merged
+	if k == nil {
+		k = &packing{rests: []int{q.Capacity}}
 	}
-	for _, s := range q.merged.sizes {
-		devices := 0
-		for _, capacity := range q.merged.capacities {
-			devices += capacity / s * s
-		}
-		if devices < rows[len(rows)-1].devices {
-			rows = append(rows, limit{size: s, devices: devices})
-		}
-	}
-	return rows
+	return k.roundedLimits(sizes)
 }
 
 // subset says whether the pool limits variants that run in another one.
@@ -106,8 +90,8 @@ type terms struct {
 	// least and most are how much dearer a device is than in the cheapest pool of the class, over all variants that
 	// may use all of it, and ceiling is the least price of a device of the others.
 	least, most, ceiling float64
-	// spans: some replica takes several nodes, or counts in quotas and is in no pool. partly: some variant may not use all of the class. uneven: some variant
-	// costs the budget more than elsewhere in the class.
+	// spans: some replica takes several nodes, or counts in quotas and is in no pool. partly: some variant may not use all of
+	// the class. uneven: some variant costs the budget more than elsewhere in the class.
 	spans, partly, uneven bool
 }
 
@@ -201,12 +185,13 @@ func (m *merge) mergeable(class []int, sizes [][]int, terms []terms) bool {
 
 // add takes pools as one, the cheapest first, and of these the largest.
 func (m *merge) add(pools []int, terms []terms) {
-	if len(pools) > 1 && len(m.from.Quotas) > 0 && m.rank == nil {
-		m.rank = canonicalize(m.from, &stopper{}).rank
+	rank := make([]int, len(m.from.Pools)) // of pools that only quotas tell apart
+	if len(pools) > 1 && len(m.from.Quotas) > 0 {
+		rank = m.canonical().rank
 	}
 	slices.SortFunc(pools, func(a, b int) int {
 		x, y, of, other := &m.from.Pools[a], &m.from.Pools[b], &terms[a], &terms[b]
-		return cmp.Or(cmp.Compare(of.extra(), other.extra()), cmp.Compare(of.most, other.most), y.Capacity-x.Capacity, m.rankOf(a)-m.rankOf(b), cmp.Compare(x.Name, y.Name))
+		return cmp.Or(cmp.Compare(of.extra(), other.extra()), cmp.Compare(of.most, other.most), y.Capacity-x.Capacity, rank[a]-rank[b], cmp.Compare(x.Name, y.Name))
 	})
 	for _, g := range pools {
 		m.of[g] = len(m.members)
@@ -218,12 +203,12 @@ func (m *merge) add(pools []int, terms []terms) {
 	m.members = append(m.members, pools)
 }
 
-// rankOf is the canonical place of a pool, or the same for all.
-func (m *merge) rankOf(pool int) int {
-	if m.rank == nil {
-		return 0
+// canonical is the problem in canonical order, worked out once.
+func (m *merge) canonical() *canonical {
+	if m.order == nil {
+		m.order = canonicalize(m.from, &stopper{})
 	}
-	return m.rank[pool]
+	return m.order
 }
 
 // build makes the merged problem.
@@ -285,10 +270,7 @@ func (m *merge) merged(pools []int, subset bool) Pool {
 // mergeQuotas makes one of the quotas of a namespace in pools that are merged. It has all of those pools in which the namespace
 // has none.
 func (m *merge) mergeQuotas(sizes [][]int) (merged []Quota) {
-	known, own := map[quotaKey]int{}, map[quotaKey]int{}
-	for _, q := range m.from.Quotas {
-		own[quotaKey{q.Namespace, q.Pool}] = q.Capacity
-	}
+	known, own := map[quotaKey]int{}, m.from.quotaOf()
 	for _, q := range m.from.Quotas {
 		members := m.members[m.of[q.Pool]]
 		at := quotaKey{q.Namespace, m.of[q.Pool]}
@@ -303,18 +285,18 @@ func (m *merge) mergeQuotas(sizes [][]int) (merged []Quota) {
 			continue
 		}
 		m.exact = false
-		all := &mergedQuotas{}
+		all := &packing{}
 		merged[index].merged, merged[index].Capacity = all, 0
 		for _, g := range members {
 			capacity := m.from.Pools[g].Capacity
 			if quota, limited := own[quotaKey{q.Namespace, g}]; limited {
-				capacity = min(capacity, quota)
+				capacity = min(capacity, m.from.Quotas[quota].Capacity)
 			}
-			all.capacities = append(all.capacities, capacity)
+			all.rests = append(all.rests, capacity)
 			all.sizes = append(all.sizes, sizes[g]...)
 			merged[index].Capacity += capacity
 		}
-		slices.Sort(all.capacities)
+		slices.Sort(all.rests)
 		all.sizes = sortedOnce(all.sizes)
 	}
 	return merged

@@ -32,11 +32,11 @@ type placing struct {
 	members    [][]int
 	quotas     [][]int
 	// searches is their number, and reached are the groups on paths of the latest, in the order in which they were found. closed is, by pool
-	// and by namespace and pool, the least part from which on all groups there are; what a search without success has closed
-	// is so in all later ones, as there is rarely more room later.
-	searches      int
-	reached       []int
-	closed, never []int
+	// and by namespace and pool, the least part from which on all groups there are, and dead what a search without success has
+	// closed: it is so in all later ones, as there is rarely more room later.
+	searches     int
+	reached      []int
+	closed, dead []int
 	// steps are those that searches may still take.
 	steps int
 }
@@ -82,7 +82,7 @@ func placeAll(p *Problem, use *occupancy, pools []int, shares []share) (left int
 		l.groups[at].shares = append(l.groups[at].shares, s)
 		l.groups[at].left += s.replicas
 	}
-	l.never = slices.Repeat([]int{math.MaxInt}, (1+len(l.members))*len(pools))
+	l.dead = slices.Repeat([]int{math.MaxInt}, (1+len(l.members))*len(pools))
 	slices.SortStableFunc(l.groups, func(a, b placingGroup) int {
 		return cmp.Or(a.choices-b.choices, b.part-a.part, b.devices-a.devices, b.counted-a.counted)
 	})
@@ -222,10 +222,10 @@ func (l *placing) path(a int) (last, pool int) {
 	l.searches++
 	l.groups[a].search = l.searches
 	l.reached = append(l.reached[:0], a)
-	l.closed = append(l.closed[:0], l.never...)
+	l.closed = append(l.closed[:0], l.dead...)
 	l.steps -= len(l.closed)
 	last, pool = -1, len(l.pools)
-	for n := 0; n < len(l.reached) && pool > 0; n++ {
+	for n := 0; n < len(l.reached) && (n == 0 || l.free(pool)); n++ {
 		at := l.reached[n]
 		g := &l.groups[at]
 		for k := range pool {
@@ -241,7 +241,7 @@ func (l *placing) path(a int) (last, pool int) {
 		}
 	}
 	if last < 0 {
-		l.closed, l.never = l.never, l.closed
+		l.closed, l.dead = l.dead, l.closed
 		for _, at := range l.reached {
 			l.groups[at].search = math.MaxInt
 		}
@@ -249,7 +249,13 @@ func (l *placing) path(a int) (last, pool int) {
 	return last, pool
 }
 
-// reach adds the groups up to a number whose places in a pool another one may take: of all namespaces where its quota has room, or else of its own.
+// free says whether any pool before another one has devices that no replica occupies.
+func (l *placing) free(before int) bool {
+	return slices.ContainsFunc(l.pools[:before], func(g int) bool { return l.use.pools[g].free() > 0 })
+}
+
+// reach adds the groups up to a number whose places in a pool another one may take: of all namespaces where its quota has room, or
+// else of its own.
 func (l *placing) reach(upTo, at, in int) {
 	from := &l.groups[at]
 	open := l.quotaRoom(from, in) > 0

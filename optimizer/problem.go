@@ -36,8 +36,8 @@ type Quota struct {
 	// Capacity is in devices, ≥ 0.
 	Capacity int
 
-	// merged has the quotas that this one stands for in a merged pool; nil: it is one itself.
-	merged *mergedQuotas
+	// merged has what the namespace may use of each of the pools that a merged one stands for; nil: it is one itself.
+	merged *packing
 }
 
 // Mixing says whether the variants of a workload may be used together.

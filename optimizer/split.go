@@ -2,10 +2,23 @@ package optimizer
 
 import "slices"
 
-// solve solves the merged problem and, where what that proves of its plan is not enough, the one with some devices set
-// apart, those with some fewer devices, and then the problem as given, from that plan and its prices.
+// solve solves the problem by way of the merged one. Where that proves nothing of the cost, the least costs of workloads do.
 func (m *merge) solve(o Options) *Solution {
-	order, given := newOrdering(m.from, o.provenGap()), o.Effort
+	order := newOrdering(m.from, o.provenGap())
+	s := m.search(o, order)
+	if s.Bound > 0 {
+		return s
+	}
+	bounds := order.bounds(s)
+	least := m.from.leastCost(s.Levels, func(i int) float64 { return m.from.Workloads[i].leastCost() })
+	bounds[len(bounds)-1] = min(proven(least), s.Objective)
+	return order.with(s, bounds)
+}
+
+// search solves the merged problem and, where what that proves of its plan is not enough, the one with some devices set
+// apart, those with some fewer devices, and then the problem as given, from that plan and its prices.
+func (m *merge) search(o Options, order *ordering) *Solution {
+	given := o.Effort
 	merged, replicas, left := m.solveMerged(o)
 	best := order.provenBy(m.split(merged, replicas), merged)
 	// improve takes another plan if it is better, and says whether to go on, after so much more effort.
@@ -21,12 +34,12 @@ func (m *merge) solve(o Options) *Solution {
 		improve(order.provenBy(m.split(merged, m.fill(nil)), merged), 0, false)
 	}
 	if !improve(best, merged.Effort, merged.Stopped) || m.exact {
-		return m.withLeastCost(best, order)
+		return best
 	}
 	if apart := m.setApart(best); apart != nil {
 		other, replicas, _ := apart.solveMerged(o)
 		if !improve(order.provenBy(m.split(merged, replicas), merged), other.Effort, other.Stopped) {
-			return m.withLeastCost(best, order)
+			return best
 		}
 	}
 	tighter := m
@@ -38,24 +51,13 @@ func (m *merge) solve(o Options) *Solution {
 		o.Start = &Start{Problem: m.from, Solution: best}
 		other, replicas, left = tighter.solveMerged(o)
 		if !improve(order.provenBy(m.split(merged, replicas), merged), other.Effort, other.Stopped) {
-			return m.withLeastCost(best, order)
+			return best
 		}
 	}
 	o.Start = &Start{Problem: m.from, Solution: best}
 	last := solveAsIs(m.from, o)
 	improve(last, last.Effort, last.Stopped)
 	return order.provenBy(best, merged, last)
-}
-
-// withLeastCost is a solution with the bound that any plan has which keeps to its levels.
-func (m *merge) withLeastCost(s *Solution, order *ordering) *Solution {
-	if s.Bound > 0 {
-		return s
-	}
-	least := m.from.leastCost(s.Levels, func(i int) float64 { return m.from.Workloads[i].leastCost() })
-	bounds := order.bounds(s)
-	bounds[len(bounds)-1] = min(proven(least), s.Objective)
-	return order.with(s, bounds)
 }
 
 // tightenings is how often the merged problem is solved again with fewer devices.
@@ -108,24 +110,23 @@ func (m *merge) setApart(s *Solution) *merge {
 	}
 	p := *m.from
 	p.Pools, p.Quotas, p.Workloads = slices.Clone(p.Pools), slices.Clone(p.Quotas), slices.Clone(p.Workloads)
-	first, quotas := make([]int, len(m.subsets)), map[quotaKey]int{}
+	first := make([]int, len(m.subsets))
 	for k, subset := range m.subsets {
 		first[k] = len(p.Pools)
 		for _, g := range subset {
 			apart := m.from.Pools[g]
 			apart.Name, apart.Capacity = apart.Name+" of "+m.to.Pools[len(m.members)+k].Name, 0
-			for _, q := range m.from.Quotas {
-				if q.Pool == g {
-					quotas[quotaKey{q.Namespace, len(p.Pools)}] = len(p.Quotas)
-					p.Quotas = append(p.Quotas, Quota{Namespace: q.Namespace, Pool: len(p.Pools)})
-				}
-			}
 			p.Pools = append(p.Pools, apart)
 		}
 	}
-	for q := range m.from.Quotas {
-		quotas[quotaKey{p.Quotas[q].Namespace, p.Quotas[q].Pool}] = q
+	for _, q := range m.from.Quotas {
+		for k, subset := range m.subsets {
+			if at := slices.Index(subset, q.Pool); at >= 0 {
+				p.Quotas = append(p.Quotas, Quota{Namespace: q.Namespace, Pool: first[k] + at})
+			}
+		}
 	}
+	quotas := p.quotaOf()
 	for i := range p.Workloads {
 		w := &p.Workloads[i]
 		w.Variants = slices.Clone(w.Variants)
@@ -189,7 +190,7 @@ func (m *merge) assess(merged *Solution, replicas [][][]int) *Solution {
 
 // fill adds replicas to a solution where they serve demand that it leaves; without one it makes a greedy plan.
 func (m *merge) fill(s *Solution) [][][]int {
-	c := canonicalize(m.from, &stopper{})
+	c := m.canonical()
 	packings := c.packings(m.packings)
 	if s == nil {
 		return c.restore(fill(c, packings, nil, nil).replicas)
@@ -228,16 +229,17 @@ func (m *merge) place(merged *Solution, c *canonical) (replicas [][][]int, left 
 			}
 			v := &variants[at.variant]
 			pool := m.to.Workloads[i].Variants[at.variant].Placements[at.placement].Pool
-			s := share{workload: i, variant: v, replicas: n, placed: replicas[i][at.variant]}
-			s.devices, s.part = m.packings[m.members[pool][0]].devices(v)
+			first, placed := m.members[pool][0], replicas[i][at.variant]
+			if len(m.members[pool]) == 1 {
+				placed[v.placementIn(first)] = n
+				continue
+			}
+			s := share{workload: i, variant: v, replicas: n, placed: placed}
+			s.devices, s.part = m.packings[first].devices(v)
 			for _, from := range v.Placements {
 				if m.of[from.Pool] == pool {
 					s.choices++
 				}
-			}
-			if only := m.members[pool][0]; len(m.members[pool]) == 1 {
-				s.placed[v.placementIn(only)] = n
-				continue
 			}
 			shares[pool] = append(shares[pool], s)
 		}
