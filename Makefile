@@ -124,8 +124,8 @@ breaking: $(TOOLS)/.done ## check the API against the last release
 test-builds: ## check that both builds work and do not depend on where they are built
 	tools/builds.sh "$(VERSION)"
 
-# Races are looked for in less: what pages and scripts tell people to type is run without.
-LESS := -short -skip '^TestDocumented|^TestFollowedPages|FitTheirColumns|^TestScripts/repeat'
+# Races are looked for in less: what pages and scripts tell people to type is run without, and long searches for proofs.
+LESS := -short -skip '^TestDocumented|^TestFollowedPages|FitTheirColumns|^TestScripts/repeat|Prove|EndAtTheOptimum|DoesNotWaitForPriorities'
 
 .PHONY: test-unit
 test-unit: setup-prometheus ## run the tests of both builds and of the benchmarks, and look for races

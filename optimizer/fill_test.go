@@ -129,6 +129,7 @@ func TestStoppedBeforeAPlan(t *testing.T) {
 // The bound of a search that is stopped anywhere holds for the best plan, and for all that leave no more
 // of any priority than its own.
 func TestStoppedBoundsHold(t *testing.T) {
+	t.Parallel()
 	large := defaultLimits()
 	large.rootRows = 20
 	for _, limits := range []*limits{defaultLimits(), large} {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/poolwright/poolwright/internal/short"
 )
 
 // tenantFleet is a random fleet whose namespaces have quotas for every pool, more than are priced one by one.
@@ -24,6 +26,7 @@ func tenantFleet(seed uint64, kind fleetKind, workloads, namespaces int) *Proble
 
 // With tenants and without, bounds and plans agree.
 func TestTenantsAgreeWithPricedQuotas(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []fleetKind{looseFleet, tightFleet, veryTightFleet, penalizedFleet, budgetFleet, singleFleet, nodeFleet} {
 		p := tenantFleet(3, kind, 24, 6)
 		for i := range p.Workloads {
@@ -75,6 +78,7 @@ func TestShadowPricesOfManyQuotas(t *testing.T) {
 
 // However early the search ends, there is a plan that fits.
 func TestStoppedWithTenants(t *testing.T) {
+	t.Parallel()
 	p := tenantFleet(2, shortFleet, 60, 10)
 	asked := questions(t, p)
 	for _, calls := range []int{0, 1, 2, 5, asked / 10, asked / 3, asked - 1} {
@@ -90,7 +94,7 @@ func TestStoppedWithTenants(t *testing.T) {
 // Within the bounds of a branch no configuration turns up that a workload may not have: of two variants where it may use
 // one, or of more replicas than its maximum.
 func TestTenantsKeepToMixingAndMaximums(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range short.Of(uint64(12)) {
 		p := tenantFleet(seed, singleFleet, 24, 6)
 		for i := range p.Workloads {
 			if w := &p.Workloads[i]; i%2 == 0 {

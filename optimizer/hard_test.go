@@ -75,6 +75,7 @@ func TestHardTenantsGetTheEffort(t *testing.T) {
 // Quotas in each of three pools of every accelerator: 7 of these 8 fleets keep gaps of 0.2 to 30 % after this effort where pools are
 // taken one by one. What is not seen of how quotas share the pools out costs less than 0.1 % here.
 func TestFleetsInZonesWithQuotasHaveGoodPlans(t *testing.T) {
+	t.Parallel()
 	fleets := []struct{ workloads, namespaces int }{{200, 20}, {200, 4}, {1000, 10}, {1000, 50}}
 	for _, kind := range []instance.Kind{instance.Tight, instance.VeryTight} {
 		for _, c := range fleets[:short.Of(len(fleets))] {
@@ -99,6 +100,7 @@ func TestSeveralNamespacesAreTenants(t *testing.T) {
 // Four namespaces in eight pools: few configurations of theirs fit together. Plans are found by exchanges of members; without
 // these the plan costs a third more.
 func TestMembersOfTenantsAreExchanged(t *testing.T) {
+	t.Parallel()
 	p := instance.Generate(instance.Params{Kind: instance.VeryTight, Workloads: 100, Pools: 8, Namespaces: 4, Seed: 2})
 	s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: 600_000})
 	if err != nil || s.Proof != optimizer.Optimal {
@@ -109,6 +111,7 @@ func TestMembersOfTenantsAreExchanged(t *testing.T) {
 // A namespace of 13 workloads that want far more than its shares of twenty pools. No search finds the best plan soon, but
 // each must find one as good as a search without time, which is a greedy one.
 func TestPlansAreAsGoodAsGreedyOnes(t *testing.T) {
+	t.Parallel()
 	p := instance.Generate(instance.Params{Kind: instance.Tight, Workloads: 400, Pools: 20, Namespaces: 25, Seed: 1})
 	p.Quotas = p.Quotas[8*20 : 9*20]
 	p.Workloads = slices.DeleteFunc(p.Workloads, func(w optimizer.Workload) bool { return w.Namespace != p.Quotas[0].Namespace })
@@ -146,6 +149,7 @@ func TestSmallFleetsOfTenantsEndAtTheOptimum(t *testing.T) {
 
 // A node of a fleet with tenants may take much effort: that of the search for the best plan ends within it, too.
 func TestSearchForTheBestPlanKeepsToItsEffort(t *testing.T) {
+	t.Parallel()
 	for _, params := range []instance.Params{
 		{Kind: instance.Loose, Workloads: 220, Pools: 14, Namespaces: 2, Seed: 5},
 		{Kind: instance.Loose, Workloads: 200, Pools: 5, Namespaces: 6, Seed: 2},

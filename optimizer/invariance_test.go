@@ -7,16 +7,18 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/poolwright/poolwright/internal/short"
 )
 
 // invarianceProblems are small ones of every kind and a few fleets, some with
 // interchangeable parts or with pools in zones.
 func invarianceProblems() []*Problem {
 	var problems []*Problem
-	for seed := range uint64(300) {
+	for seed := range short.Of(uint64(300)) {
 		problems = append(problems, randomSmall(rand.New(rand.NewPCG(seed, 2))))
 	}
-	for seed := range uint64(200) {
+	for seed := range short.Of(uint64(200)) {
 		problems = append(problems, randomZones(rand.New(rand.NewPCG(seed, 3))))
 	}
 	for kind := looseFleet; kind <= nodeFleet; kind++ {
@@ -128,6 +130,7 @@ func sharesBefore(shares []float64, order []int) []float64 {
 }
 
 func TestReorderingChangesNothing(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 3))
 	for n, p := range invarianceProblems() {
 		want := solve(t, p, limitedOptions)
@@ -178,6 +181,7 @@ func solve(t *testing.T, p *Problem, o Options) *Solution {
 }
 
 func TestRenamingKeepsProofObjectiveAndBound(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 4))
 	for n, p := range invarianceProblems() {
 		want := solve(t, p, limitedOptions)

@@ -93,6 +93,7 @@ func inZones(r *rand.Rand, p *Problem, zones, prices int) *Problem {
 }
 
 func TestMergedPoolsEqualBruteForce(t *testing.T) {
+	t.Parallel()
 	merged, exact := 0, 0
 	compare(t, 55_000, short.Of(250**times), Options{}, func(r *rand.Rand) *Problem {
 		p := randomZones(r)
@@ -259,6 +260,7 @@ func TestFleetsInZonesAreProven(t *testing.T) {
 
 // Nor do some workloads that may run in a single zone make it harder, of large fleets.
 func TestFleetsPartlyInOneZoneAreProven(t *testing.T) {
+	t.Parallel()
 	for prices := range 3 {
 		for _, kind := range []fleetKind{tightFleet, veryTightFleet, penalizedFleet} {
 			p := inZones(rand.New(rand.NewPCG(1, 6)), randomFleet(1, kind, 1000, 4), 3, prices)

@@ -293,6 +293,7 @@ func TestSolveEqualsBruteForce(t *testing.T) {
 
 // The exact finish has several ways; each must do alone.
 func TestEveryPathEqualsBruteForce(t *testing.T) {
+	t.Parallel()
 	for _, path := range []struct {
 		name   string
 		limits limits
@@ -311,11 +312,14 @@ func TestEveryPathEqualsBruteForce(t *testing.T) {
 		{"few", limits{columns: 20, steps: 3, programs: 2}},
 	} {
 		t.Run(path.name, func(t *testing.T) {
+			t.Parallel()
 			compareWithBruteForce(t, short.Of(150**times), Options{limits: &path.limits})
 		})
 		t.Run(path.name+" without tenants", func(t *testing.T) {
-			path.limits.priced = math.MaxInt
-			compareWithBruteForce(t, short.Of(150**times), Options{limits: &path.limits})
+			t.Parallel()
+			limits := path.limits
+			limits.priced = math.MaxInt
+			compareWithBruteForce(t, short.Of(150**times), Options{limits: &limits})
 		})
 	}
 }

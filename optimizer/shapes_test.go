@@ -301,6 +301,7 @@ func TestBucketsAreProven(t *testing.T) {
 }
 
 func TestMixesOfShapesShareLimitedPools(t *testing.T) {
+	t.Parallel()
 	p := limited(t, bucketFleet(2, 20), 0.8)
 	s := solve(t, p, Options{RelativeGap: 1e-3})
 	checkSolution(t, p, s)

@@ -280,6 +280,7 @@ func TestEvaluateChecksTheShape(t *testing.T) {
 // A search that nothing ends before proves what it is asked for, also where one more replica was added in the
 // end. A level may take half of the effort only, so that its bound may be too low before all is spent.
 func TestFinishedSearchesProve(t *testing.T) {
+	t.Parallel()
 	o := Options{RelativeGap: 1e-3, Effort: 200_000}
 	for kind := looseFleet; kind <= nodeFleet; kind++ {
 		for seed := range short.Of(uint64(60)) {
@@ -295,6 +296,7 @@ func TestFinishedSearchesProve(t *testing.T) {
 // The search for the cheapest plan of a small fleet goes on from one that is good enough, for some times the effort:
 // most plans are the cheapest then, and few are dearer: plans that leave demand unmet are filled up after the search.
 func TestSmallFleetsEndAtTheOptimum(t *testing.T) {
+	t.Parallel()
 	o := Options{RelativeGap: 1e-3}
 	enough := o
 	enough.limits = defaultLimits()

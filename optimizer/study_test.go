@@ -229,6 +229,7 @@ func (b *brute) weigh(use []float64, r Relief) float64 {
 }
 
 func TestIncreaseEqualsBruteForce(t *testing.T) {
+	t.Parallel()
 	verdicts := map[Verdict]int{}
 	for seed := range uint64(short.Of(150 * *times)) {
 		random := rand.New(rand.NewPCG(seed, 8))
