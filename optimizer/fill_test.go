@@ -99,6 +99,7 @@ func TestStoppedAtOnce(t *testing.T) {
 		p := randomFleet(uint64(kind)+60, kind, 200, 4)
 		s := solve(t, p, Options{Stop: func() bool { return true }})
 		checkSolution(t, p, s)
+		checkServed(t, p, s, kind.String())
 		if s.Effort != 0 || !s.Stopped || s.Proof == Optimal {
 			t.Errorf("%v: effort %d, stopped %v, proof %v", kind, s.Effort, s.Stopped, s.Proof)
 		}
