@@ -23,8 +23,8 @@ type merge struct {
 	subsets [][]int
 	// quotas are the merged quotas by quota.
 	quotas []int
-	// order is what canonical has worked out, nil before.
-	order *canonical
+	// ordered is what canonical has worked out, nil before.
+	ordered *canonical
 	// extra is how much dearer a device of a pool is than one of the cheapest that is merged with it, at least.
 	extra []float64
 	// exact: nothing is lost.
@@ -185,13 +185,14 @@ func (m *merge) mergeable(class []int, sizes [][]int, terms []terms) bool {
 
 // add takes pools as one, the cheapest first, and of these the largest.
 func (m *merge) add(pools []int, terms []terms) {
-	rank := make([]int, len(m.from.Pools)) // of pools that only quotas tell apart
-	if len(pools) > 1 && len(m.from.Quotas) > 0 {
-		rank = m.canonical().rank
+	tie := func(a, b int) int { return cmp.Compare(m.from.Pools[a].Name, m.from.Pools[b].Name) }
+	if len(pools) > 1 && len(m.from.Quotas) > 0 { // which may tell them apart
+		rank := m.canonical().rank
+		tie = func(a, b int) int { return rank[a] - rank[b] }
 	}
 	slices.SortFunc(pools, func(a, b int) int {
 		x, y, of, other := &m.from.Pools[a], &m.from.Pools[b], &terms[a], &terms[b]
-		return cmp.Or(cmp.Compare(of.extra(), other.extra()), cmp.Compare(of.most, other.most), y.Capacity-x.Capacity, rank[a]-rank[b], cmp.Compare(x.Name, y.Name))
+		return cmp.Or(cmp.Compare(of.extra(), other.extra()), cmp.Compare(of.most, other.most), y.Capacity-x.Capacity, tie(a, b))
 	})
 	for _, g := range pools {
 		m.of[g] = len(m.members)
@@ -205,10 +206,10 @@ func (m *merge) add(pools []int, terms []terms) {
 
 // canonical is the problem in canonical order, worked out once.
 func (m *merge) canonical() *canonical {
-	if m.order == nil {
-		m.order = canonicalize(m.from, &stopper{})
+	if m.ordered == nil {
+		m.ordered = canonicalize(m.from, &stopper{})
 	}
-	return m.order
+	return m.ordered
 }
 
 // build makes the merged problem.

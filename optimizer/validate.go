@@ -25,19 +25,15 @@ func (p *Problem) Validate() error {
 		c.count(at, "capacity", p.Pools[i].Capacity)
 		c.count(at, "devicesPerNode", p.Pools[i].DevicesPerNode)
 	}
-	type key struct {
-		namespace string
-		pool      int
-	}
-	seen := map[key]int{}
+	seen := map[quotaKey]int{}
 	for i, q := range p.Quotas {
 		at := &path{list: "quotas", index: i}
 		c.pool(at, q.Pool, len(p.Pools))
 		c.count(at, "capacity", q.Capacity)
-		if first, ok := seen[key{q.Namespace, q.Pool}]; ok {
+		if first, ok := seen[quotaKey{q.Namespace, q.Pool}]; ok {
 			c.fail(at, "", "same namespace %q and pool as quotas[%d]", q.Namespace, first)
 		} else {
-			seen[key{q.Namespace, q.Pool}] = i
+			seen[quotaKey{q.Namespace, q.Pool}] = i
 		}
 	}
 	names = make(map[string]int, len(p.Workloads))
