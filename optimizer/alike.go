@@ -2,13 +2,10 @@ package optimizer
 
 import "slices"
 
-// alikePools are the pools in classes that variants mostly use together, nil where no two are: pools of which more than
+// alikePools are the pools in classes that variants mostly use together: pools of which more than
 // half of the variants that use either use both, and what hangs together by such pairs. Unlimited pools are alone, and so are
 // those whose nodes differ from all others'.
 func alikePools(p *Problem) (classes [][]int) {
-	if !severalPlacements(p) {
-		return nil
-	}
 	together := variantsTogether(p)
 	class := identity(len(p.Pools)) // the least pool of its class
 	for g := range p.Pools {
@@ -28,17 +25,6 @@ func alikePools(p *Problem) (classes [][]int) {
 		classes[least] = append(classes[least], g)
 	}
 	return slices.DeleteFunc(classes, func(class []int) bool { return len(class) == 0 })
-}
-
-func severalPlacements(p *Problem) bool {
-	for i := range p.Workloads {
-		for j := range p.Workloads[i].Variants {
-			if len(p.Workloads[i].Variants[j].Placements) > 1 {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // variantsTogether is the number of variants that may run in both of two pools.

@@ -1,6 +1,9 @@
 package optimizer
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Assess reports a plan that was made elsewhere as a solution: what it costs, serves
 // and uses, by [Problem.Evaluate]. Nothing is proven of it, so its bound is 0, and
@@ -11,7 +14,7 @@ func (p *Problem) Assess(replicas [][][]int) (*Solution, error) {
 	if err := p.checkShape(replicas); err != nil {
 		return nil, err
 	}
-	return p.assess(replicas, packPools(p), func(i int, a *Allocation) { a.MarginalPrice = p.Workloads[i].prices() }), nil
+	return p.assess(replicas, packPools(p), func(i int, a *Allocation) { a.MarginalPrice = p.Workloads[i].prices(nil) }), nil
 }
 
 // assess is Assess of a plan in the shape of the problem, but for the marginal prices. It calls visit as evaluate does,
@@ -44,9 +47,9 @@ func (p *Problem) assess(replicas [][][]int, packings []packing, visit func(i in
 	return s
 }
 
-// prices are what one request/s costs on each variant at its cheapest placement.
-func (w *Workload) prices() []float64 {
-	prices := make([]float64, len(w.Variants))
+// prices appends what one request/s costs on each variant at its cheapest placement.
+func (w *Workload) prices(prices []float64) []float64 {
+	prices = slices.Grow(prices, len(w.Variants))
 	for j := range w.Variants {
 		v := &w.Variants[j]
 		least := math.Inf(1)
@@ -57,7 +60,7 @@ func (w *Workload) prices() []float64 {
 		if capacity == 0 {
 			least = math.Inf(1)
 		}
-		prices[j] = least / capacity
+		prices = append(prices, least/capacity)
 	}
 	return prices
 }

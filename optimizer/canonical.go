@@ -23,6 +23,8 @@ type canonical struct {
 	rank, place []int
 	// items are by original workload, those of each in canonical order.
 	items [][]item
+	// declares tells the canonical workloads with declared minimums.
+	declares []bool
 	// first and firstVariant are the first item and variant of each canonical workload; behind them are
 	// the numbers of all.
 	first, firstVariant []int
@@ -74,23 +76,38 @@ func asGiven(p *Problem) *canonical {
 	c := &canonical{
 		Problem: *p, from: p, pools: identity(len(p.Pools)), quotas: identity(len(p.Quotas)), workloads: identity(len(p.Workloads)),
 		items: make([][]item, len(p.Workloads)), first: make([]int, len(p.Workloads)+1), firstVariant: make([]int, len(p.Workloads)+1),
+		declares: make([]bool, len(p.Workloads)),
 	}
 	c.rank, c.place = c.pools, c.workloads
 	var all slab[item]
 	for i := range p.Workloads {
-		variants, items := p.Workloads[i].Variants, 0
+		variants, number, declared := p.Workloads[i].Variants, 0, p.Workloads[i].MinReplicas
 		for j := range variants {
-			items += len(variants[j].Placements)
+			number += len(variants[j].Placements)
+			declared = max(declared, variants[j].MinReplicas)
 		}
-		c.first[i+1], c.firstVariant[i+1] = c.first[i]+items, c.firstVariant[i]+len(variants)
-		c.items[i] = all.take(items)[:0]
-		for j := range variants {
-			for k := range variants[j].Placements {
-				c.items[i] = append(c.items[i], item{int32(j), int32(k)})
-			}
-		}
+		c.first[i+1], c.firstVariant[i+1], c.declares[i] = c.first[i]+number, c.firstVariant[i]+len(variants), declared > 0
+		c.items[i] = all.take(number)
+		fillItems(c.items[i], variants)
 	}
 	return c
+}
+
+// fillItems fills in the items of variants, in their order.
+func fillItems(items []item, variants []Variant) {
+	if len(items) == len(variants) {
+		for j := range items {
+			items[j] = item{variant: int32(j)}
+		}
+		return
+	}
+	next := 0
+	for j := range variants {
+		for k := range variants[j].Placements {
+			items[next] = item{int32(j), int32(k)}
+			next++
+		}
+	}
 }
 
 func identity(n int) []int {
@@ -104,12 +121,14 @@ func identity(n int) []int {
 // sortItems orders the items of all workloads, by variant and then by pool.
 func (c *canonical) sortItems(by *colours) {
 	c.items, c.first, c.firstVariant = make([][]item, len(c.place)), make([]int, len(c.place)+1), make([]int, len(c.place)+1)
+	c.declares = make([]bool, len(c.place))
 	var (
 		all   slab[item]
 		order []int
 	)
 	for from, i := range c.place {
 		c.first[i+1], c.firstVariant[i+1] = by.items[from], len(by.variants[from])
+		c.declares[i] = by.declares[from]
 		order = resize(order, len(by.variants[from]))
 		sortBy(order, by.variants[from], func(j int) string { return c.from.Workloads[from].Variants[j].Name })
 		c.items[from] = all.take(by.items[from])
@@ -183,6 +202,7 @@ func (c *canonical) some(wanted func(i int) bool) *Problem {
 // sorted is a copy of workload i in canonical order, its parts in the slices given.
 func (c *canonical) sorted(i int, variants []Variant, placements []Placement) Workload {
 	from, items := c.given(i), c.items[c.workloads[i]]
+	from.fetch()
 	w := *from
 	w.Variants = variants
 	for to := range variants {
@@ -271,20 +291,18 @@ func (c *canonical) restore(items []int32) [][][]int {
 		counts   slab[int]
 	)
 	for from, i := range c.place {
-		out[from] = variants.take(c.firstVariant[i+1] - c.firstVariant[i])
+		replicas := variants.take(c.firstVariant[i+1] - c.firstVariant[i])
 		of, x := c.items[from], items[c.first[i]:]
+		places := counts.take(len(of))
 		for first := 0; first < len(of); {
-			n := 1
-			for first+n < len(of) && of[first+n].variant == of[first].variant {
-				n++
+			variant, next := of[first].variant, first
+			for ; next < len(of) && of[next].variant == variant; next++ {
+				places[first+int(of[next].placement)] = int(x[next])
 			}
-			places := counts.take(n)
-			for k, at := range of[first:][:n] {
-				places[at.placement] = int(x[first+k])
-			}
-			out[from][of[first].variant] = places
-			first += n
+			replicas[variant] = places[first:next:next]
+			first = next
 		}
+		out[from] = replicas
 	}
 	return out
 }
@@ -327,8 +345,9 @@ type colours struct {
 	// once: workloads are coloured but once, and their variants' colours take the place of the numbers.
 	once   bool
 	hashes slab[uint64]
-	// items are the numbers of placements of all variants, by workload.
-	items []int
+	// items are the numbers of placements of all variants, and declares tells declared minimums, by workload.
+	items    []int
+	declares []bool
 	// namespaces are in order of appearance.
 	namespaces       []uint64
 	ofWorkload       []int
@@ -344,7 +363,7 @@ func newColours(p *Problem) *colours {
 		pools: make([]uint64, len(p.Pools)), quotas: make([]uint64, len(p.Quotas)), spare: make([]uint64, len(p.Pools)),
 		workloads: make([]uint64, len(p.Workloads)), variants: make([][]uint64, len(p.Workloads)),
 		poolNumbers: make([]uint64, len(p.Pools)), workloadNumbers: make([]uint64, len(p.Workloads)),
-		ofWorkload: make([]int, len(p.Workloads)), items: make([]int, len(p.Workloads)),
+		ofWorkload: make([]int, len(p.Workloads)), items: make([]int, len(p.Workloads)), declares: make([]bool, len(p.Workloads)),
 	}
 	for i, g := range p.Pools {
 		c.poolNumbers[i] = hashOf(1, flag(g.Limited), uint64(g.Capacity), uint64(g.DevicesPerNode))
@@ -373,6 +392,7 @@ func newColours(p *Problem) *colours {
 // number hashes what of workload i does not refer to other parts.
 func (c *colours) number(i int) {
 	w := &c.problem.Workloads[i]
+	w.fetch()
 	c.ofWorkload[i] = c.namespace(w.Namespace)
 	c.workloadNumbers[i] = hashOf(2, uint64(w.Priority), math.Float64bits(w.Demand), math.Float64bits(w.waived), math.Float64bits(w.UnmetPenalty),
 		flag(w.Penalized), uint64(w.Mixing), uint64(w.Redundancy), uint64(w.MinReplicas), flag(w.MaxReplicas.Limited), uint64(w.MaxReplicas.Value))
@@ -383,14 +403,17 @@ func (c *colours) number(i int) {
 		c.variantNumbers[i] = numbers
 	}
 	w.variantColours(numbers, func(int) uint64 { return 0 })
+	declared := w.MinReplicas
 	c.items[i] = 0
 	for j := range w.Variants {
 		v := &w.Variants[j]
 		c.items[i] += len(v.Placements)
+		declared = max(declared, v.MinReplicas)
 		numbers[j] = hashOf(3, numbers[j], uint64(v.DevicesPerReplica), uint64(v.NodesPerReplica)^flag(v.quotaOnly)<<32,
 			uint64(v.MinReplicas), flag(v.MaxReplicas.Limited), uint64(v.MaxReplicas.Value), uint64(v.CurrentReplicas),
 			math.Float64bits(v.SwitchUp), math.Float64bits(v.SwitchDown))
 	}
+	c.declares[i] = declared > 0
 }
 
 func (c *colours) namespace(name string) int {

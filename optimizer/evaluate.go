@@ -56,10 +56,10 @@ func (p *Problem) evaluate(replicas [][][]int, packings []packing, visit func(i 
 	parallel.Blocks(len(p.Workloads), evaluationBlock, func(block, from, to int) {
 		part := &parts[block]
 		part.occupancy = all.unused()
-		for i := from; i < to; i++ {
-			part.add(p, &e, i, replicas[i])
-			visit(i)
-		}
+		fetched(to-from, func(k int) int { return p.Workloads[from+k].fetch() }, func(k int) {
+			part.add(p, &e, from+k, replicas[from+k])
+			visit(from + k)
+		})
 	})
 	for k := range parts {
 		all.join(&parts[k])

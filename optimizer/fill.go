@@ -46,9 +46,7 @@ func fill(c *canonical, packings []packing, from *plan, room func(workload, item
 	f := &filler{problem: c.some(func(i int) bool { return open[i] }), plan: &plan{}}
 	f.room = newHeadroom(f.problem, packings)
 	f.adopt(c, out, open)
-	for _, i := range f.serviceOrder() {
-		f.serve(i)
-	}
+	f.inOrder(f.serviceOrder(), f.serve)
 	f.handBack(c, out, open)
 	return out
 }
@@ -61,12 +59,8 @@ func fillEmpty(c *canonical, packings []packing) *plan {
 		f.plan.unmet[i] = math.NaN()
 	}
 	order := f.serviceOrder()
-	for _, i := range order {
-		f.addMinimums(i)
-	}
-	for _, i := range order {
-		f.serve(i)
-	}
+	f.inOrder(slices.DeleteFunc(slices.Clone(order), func(i int) bool { return !c.declares[i] }), f.addMinimums)
+	f.inOrder(order, f.serve)
 	return f.plan
 }
 
@@ -122,13 +116,19 @@ func (f *filler) adopt(c *canonical, from *plan, open []bool) {
 		}
 		w := &c.from.Workloads[given]
 		for k, at := range c.items[given] {
-			if n := int(from.replicas[c.first[i]+k]); n > 0 {
-				v := w.Variants[at.variant]
-				place := &v.Placements[at.placement]
-				v.within = c.ranked(v.within)
-				f.room.use(w.Namespace, &v, c.rank[place.Pool], n)
-				spent.add(float64(n) * place.PricePerHour)
+			n := int(from.replicas[c.first[i]+k])
+			if n == 0 {
+				continue
 			}
+			v := &w.Variants[at.variant]
+			place := &v.Placements[at.placement]
+			spent.add(float64(n) * place.PricePerHour)
+			if len(v.within) > 0 {
+				ranked := *v
+				ranked.within = c.ranked(v.within)
+				v = &ranked
+			}
+			f.room.use(w.Namespace, v, c.rank[place.Pool], n)
 		}
 	}
 	f.room.spent += spent.total()
@@ -172,6 +172,16 @@ func (f *filler) serviceOrder() []int {
 		return a - b
 	})
 	return order
+}
+
+// inOrder works on workloads one after the other.
+func (f *filler) inOrder(order []int, work func(i int)) {
+	fetched(len(order), func(k int) (read int) {
+		for _, n := range f.room.Counts(order[k]) {
+			read += n
+		}
+		return read + f.problem.Workloads[order[k]].fetch()
+	}, func(k int) { work(order[k]) })
 }
 
 // choice is where a replica may run.
@@ -348,8 +358,8 @@ func (f *filler) bestSingle(i int, alike bool) (best single) {
 		step, most := v.Switching(now+1)-v.Switching(now), min(v.Capacity, left)
 		for k := range v.Placements {
 			at := &v.Placements[k]
-			if alike && (1-tolerance)*(at.PricePerHour+at.change+step) >= least*most {
-				continue // it can't be the cheapest, and its room takes longer to find out
+			if f.room.full(v, at.Pool) || alike && (1-tolerance)*(at.PricePerHour+at.change+step) >= least*most {
+				continue // it can't be the cheapest
 			}
 			c := choice{i, j, k}
 			room := f.fits(c)

@@ -66,46 +66,64 @@ func (h *Headroom) Counts(w int) []int { return h.counts[w] }
 // Replicas is how many more replicas of variant v of workload w fit in its placement
 // k, at most 2^26.
 func (h *Headroom) Replicas(w, v, k int) int {
-	n := int(unlimited)
-	h.rooms(w, v, k, func(_ Limit, replicas int) { n = min(n, replicas) })
-	return max(0, n)
+	room := leastRoom{replicas: int(unlimited)}
+	h.limit(w, v, k, &room)
+	return max(0, room.replicas)
 }
 
 // Stops are the limits that one more replica of variant v of workload w in its
 // placement k would break: maximums first, then pool, quota and budget.
 func (h *Headroom) Stops(w, v, k int) []Limit {
-	var stops []Limit
-	h.rooms(w, v, k, func(limit Limit, replicas int) {
-		if replicas < 1 {
-			stops = append(stops, limit)
-		}
-	})
-	return stops
+	room := leastRoom{replicas: int(unlimited), listed: true}
+	h.limit(w, v, k, &room)
+	return room.stops
 }
 
-// rooms visits all limits on a replica, with how many more they allow.
-func (h *Headroom) rooms(w, v, k int, visit func(limit Limit, replicas int)) {
+// leastRoom is how many more replicas all limits allow and, where they are to be listed, which of them allow none.
+type leastRoom struct {
+	replicas int
+	listed   bool
+	stops    []Limit
+}
+
+// limit takes a limit that allows so many more into account.
+func (r *leastRoom) limit(kind LimitKind, index, replicas int) {
+	r.replicas = min(r.replicas, replicas)
+	if replicas < 1 && r.listed {
+		r.stops = append(r.stops, Limit{kind, index})
+	}
+}
+
+// limit takes all limits on a replica into account.
+func (h *Headroom) limit(w, v, k int, room *leastRoom) {
 	workload := &h.problem.Workloads[w]
 	variant := &workload.Variants[v]
 	if most := workload.MaxReplicas; most.Limited {
-		visit(Limit{Kind: WorkloadMaximum, Index: w}, most.Value-h.others(w, -1))
+		room.limit(WorkloadMaximum, w, most.Value-h.others(w, -1))
 	}
 	if most := variant.MaxReplicas; most.Limited {
-		visit(Limit{Kind: VariantMaximum, Index: v}, most.Value-h.counts[w][v])
+		room.limit(VariantMaximum, v, most.Value-h.counts[w][v])
 	}
 	if workload.Mixing == Single && h.others(w, v) > 0 {
-		visit(Limit{Kind: SingleMixing, Index: w}, 0)
+		room.limit(SingleMixing, w, 0)
 	}
 	place := &variant.Placements[k]
 	for g := range variant.takesFrom(place.Pool) {
 		if h.problem.Pools[g].Limited {
-			visit(h.pools[g].room(variant, g))
+			kind, replicas := h.pools[g].room(variant)
+			room.limit(kind, g, replicas)
 		}
 	}
 	if q, ok := h.quotaOf[quotaKey{workload.Namespace, place.Pool}]; ok && variant.DevicesPerReplica > 0 {
-		visit(Limit{Kind: QuotaLimits, Index: q}, (h.problem.Quotas[q].Capacity-h.quotas[q])/variant.DevicesPerReplica)
+		room.limit(QuotaLimits, q, (h.problem.Quotas[q].Capacity-h.quotas[q])/variant.DevicesPerReplica)
 	}
-	visit(Limit{Kind: BudgetLimit}, h.affordable(place.PricePerHour))
+	room.limit(BudgetLimit, 0, h.affordable(place.PricePerHour))
+}
+
+// full says whether a pool has no device left for a replica of a variant; finding out how many replicas it has room for takes longer.
+func (h *Headroom) full(v *Variant, pool int) bool {
+	u := &h.pools[pool]
+	return h.problem.Pools[pool].Limited && v.DevicesPerReplica > 0 && !v.quotaOnly && u.used[0] >= u.limits[0].devices
 }
 
 // others is the number of replicas of all variants of workload w but v.
@@ -139,23 +157,23 @@ func (h *Headroom) Place(w, v, k, n int) {
 	h.use(workload.Namespace, variant, variant.Placements[k].Pool, n)
 }
 
-// room is how many more replicas of a variant pool g takes, and whether it is its
+// room is how many more replicas of a variant the pool takes, and whether it is its
 // devices or its nodes that limit them.
-func (u *poolUse) room(v *Variant, g int) (Limit, int) {
+func (u *poolUse) room(v *Variant) (LimitKind, int) {
 	devices, part := u.packing.devices(v)
-	limit, n := Limit{Kind: PoolLimits, Index: g}, int(unlimited)
 	if devices == 0 {
-		return limit, n
+		return PoolLimits, int(unlimited)
 	}
+	n := int(unlimited)
 	for r, row := range u.limits {
 		if part >= row.size {
 			n = min(n, (row.devices-u.used[r])/devices)
 		}
 	}
 	if n < 1 && u.free() >= v.DevicesPerReplica {
-		limit.Kind = NodeLimits
+		return NodeLimits, n
 	}
-	return limit, n
+	return PoolLimits, n
 }
 
 // free is the number of devices that no replica occupies.

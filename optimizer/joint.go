@@ -89,7 +89,7 @@ func newJoint(p *Problem, r *Robustness, o Options) *joint {
 // there is none.
 func (w *Workload) leastPrice() float64 {
 	least := math.Inf(1)
-	for _, price := range w.prices() {
+	for _, price := range w.prices(nil) {
 		least = min(least, price)
 	}
 	if math.IsInf(least, 1) {

@@ -12,9 +12,8 @@ func (w *Workload) leastCost() float64 {
 	if w.Demand == 0 || w.waived > 0 {
 		return 0
 	}
-	var total exactSum // the same in any order of the shapes
-	one := [1]float64{w.Demand}
-	rates := one[:]
+	var few [8]float64
+	costs, rates := few[:0], []float64{w.Demand}
 	if len(w.Shapes) > 0 {
 		rates = w.shapeRates()
 	}
@@ -37,9 +36,9 @@ func (w *Workload) leastCost() float64 {
 		if math.IsInf(price, 1) {
 			return 0
 		}
-		total.add(rate * price)
+		costs = append(costs, rate*price)
 	}
-	return total.total()
+	return sum(costs)
 }
 
 // leastCost bounds the cost of any plan that keeps to the levels by the least costs of the workloads that it must

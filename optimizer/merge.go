@@ -64,7 +64,7 @@ func (g *Pool) subset() bool { return g.merged != nil && g.merged.subset }
 // mergePools merges what can be, nil where nothing can.
 func mergePools(p *Problem) *merge {
 	classes := alikePools(p)
-	if len(classes) == 0 || len(classes) == len(p.Pools) {
+	if len(classes) == len(p.Pools) {
 		return nil
 	}
 	m := &merge{from: p, of: make([]int, len(p.Pools)), extra: make([]float64, len(p.Pools)), exact: true, packings: packPools(p)}

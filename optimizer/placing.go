@@ -170,7 +170,7 @@ func (l *placing) room(g *placingGroup, k int) int {
 	if !g.allows(k) {
 		return 0
 	}
-	_, room := l.use.pools[l.pools[k]].room(g.shares[0].variant, l.pools[k])
+	_, room := l.use.pools[l.pools[k]].room(g.shares[0].variant)
 	return min(room, l.quotaRoom(g, k))
 }
 

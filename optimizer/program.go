@@ -216,7 +216,7 @@ func weights(p *Problem) map[int]float64 {
 			continue
 		}
 		priorities = append(priorities, w.Priority)
-		for j, price := range w.prices() {
+		for j, price := range w.prices(nil) {
 			if !math.IsInf(price, 1) {
 				weight = max(weight, price+w.Variants[j].SwitchUp/w.MixCapacity(j))
 			}

@@ -16,7 +16,8 @@ import (
 // reached are outcomes in the Solution. Equal arguments give bit-equal solutions
 // as long as Options.Stop does not end the search.
 func Solve(p *Problem, o Options) (*Solution, error) {
-	if err := p.Validate(); err != nil {
+	severalPlacements, err := p.check()
+	if err != nil {
 		return nil, err
 	}
 	if math.IsNaN(o.RelativeGap) || o.RelativeGap < 0 {
@@ -37,8 +38,10 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 	if o.limits == nil {
 		o.limits = defaultLimits()
 	}
-	if m := mergePools(p); m != nil {
-		return m.solve(o), nil
+	if severalPlacements {
+		if m := mergePools(p); m != nil {
+			return m.solve(o), nil
+		}
 	}
 	return solveAsIs(p, o), nil
 }
@@ -588,10 +591,14 @@ const (
 // solution reports the plan in the terms of the original problem.
 func (s *solver) solution(p *Problem) *Solution {
 	priced, ended := s.money.program != nil, s.budget.exhausted()
-	least := make([]float64, len(p.Workloads))
+	least, prices := make([]float64, len(p.Workloads)), []float64(nil)
+	if !priced {
+		prices = make([]float64, s.canonical.firstVariant[len(p.Workloads)])
+	}
 	out := p.assess(s.canonical.restore(s.plan.replicas), s.packed, func(i int, a *Allocation) {
 		if !priced {
-			a.MarginalPrice = p.Workloads[i].prices()
+			first := s.canonical.firstVariant[s.canonical.place[i]]
+			a.MarginalPrice = p.Workloads[i].prices(prices[first : first : first+len(p.Workloads[i].Variants)])
 		}
 		if ended {
 			least[i] = p.Workloads[i].leastCost()

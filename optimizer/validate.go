@@ -16,6 +16,13 @@ const maxReplicas = 1 << 24
 // as "workloads[3].variants[0].capacity". It returns nil for a problem that Solve
 // accepts.
 func (p *Problem) Validate() error {
+	_, err := p.check()
+	return err
+}
+
+// check is Validate. It also says whether some variant has several placements, as going over a large problem once more
+// to find that out takes long.
+func (p *Problem) check() (severalPlacements bool, err error) {
 	c := &checker{}
 	c.nonNegative(nil, "budgetPerHour", p.BudgetPerHour)
 	names := map[string]int{}
@@ -45,18 +52,20 @@ func (p *Problem) Validate() error {
 	parallel.Blocks(len(p.Workloads), evaluationBlock, func(block, from, to int) {
 		at := &path{list: "workloads"}
 		variant := &path{parent: at, list: "variants"}
-		for i := from; i < to; i++ {
+		fetched(to-from, func(k int) int { return p.Workloads[from+k].fetch() }, func(k int) {
+			i := from + k
 			at.index = i
 			if firsts[i] < i {
 				parts[block].repeated(at, p.Workloads[i].Name, firsts[i])
 			}
 			parts[block].workload(at, variant, &p.Workloads[i], len(p.Pools))
-		}
+		})
 	})
 	for _, part := range parts {
 		c.mistakes = append(c.mistakes, part.mistakes...)
+		c.severalPlacements = c.severalPlacements || part.severalPlacements
 	}
-	return errors.Join(c.mistakes...)
+	return c.severalPlacements, errors.Join(c.mistakes...)
 }
 
 // path is an element of a list, or a field alone, which may be within another one. It is written
@@ -85,9 +94,10 @@ func (p *path) String() string {
 	return whole
 }
 
-// checker collects mistakes.
+// checker collects mistakes, and whether some variant has several placements.
 type checker struct {
-	mistakes []error
+	mistakes          []error
+	severalPlacements bool
 }
 
 // fail reports a mistake in a field of an element, or in the element itself.
@@ -247,6 +257,7 @@ func (c *checker) variant(at *path, v *Variant, pools int) {
 		c.placement(&path{at, "placements", 0}, v.Placements[0], pools)
 		return
 	}
+	c.severalPlacements = true
 	seen := map[int]int{}
 	for k, place := range v.Placements {
 		placement := &path{at, "placements", k}
