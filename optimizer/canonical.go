@@ -23,8 +23,6 @@ type canonical struct {
 	rank, place []int
 	// items are by original workload, those of each in canonical order.
 	items [][]item
-	// declares tells the canonical workloads with declared minimums.
-	declares []bool
 	// first and firstVariant are the first item and variant of each canonical workload; behind them are
 	// the numbers of all.
 	first, firstVariant []int
@@ -76,17 +74,15 @@ func asGiven(p *Problem) *canonical {
 	c := &canonical{
 		Problem: *p, from: p, pools: identity(len(p.Pools)), quotas: identity(len(p.Quotas)), workloads: identity(len(p.Workloads)),
 		items: make([][]item, len(p.Workloads)), first: make([]int, len(p.Workloads)+1), firstVariant: make([]int, len(p.Workloads)+1),
-		declares: make([]bool, len(p.Workloads)),
 	}
 	c.rank, c.place = c.pools, c.workloads
 	var all slab[item]
 	for i := range p.Workloads {
-		variants, number, declared := p.Workloads[i].Variants, 0, p.Workloads[i].MinReplicas
+		variants, number := p.Workloads[i].Variants, 0
 		for j := range variants {
 			number += len(variants[j].Placements)
-			declared = max(declared, variants[j].MinReplicas)
 		}
-		c.first[i+1], c.firstVariant[i+1], c.declares[i] = c.first[i]+number, c.firstVariant[i]+len(variants), declared > 0
+		c.first[i+1], c.firstVariant[i+1] = c.first[i]+number, c.firstVariant[i]+len(variants)
 		c.items[i] = all.take(number)
 		fillItems(c.items[i], variants)
 	}
@@ -121,14 +117,12 @@ func identity(n int) []int {
 // sortItems orders the items of all workloads, by variant and then by pool.
 func (c *canonical) sortItems(by *colours) {
 	c.items, c.first, c.firstVariant = make([][]item, len(c.place)), make([]int, len(c.place)+1), make([]int, len(c.place)+1)
-	c.declares = make([]bool, len(c.place))
 	var (
 		all   slab[item]
 		order []int
 	)
 	for from, i := range c.place {
 		c.first[i+1], c.firstVariant[i+1] = by.items[from], len(by.variants[from])
-		c.declares[i] = by.declares[from]
 		order = resize(order, len(by.variants[from]))
 		sortBy(order, by.variants[from], func(j int) string { return c.from.Workloads[from].Variants[j].Name })
 		c.items[from] = all.take(by.items[from])
@@ -345,9 +339,8 @@ type colours struct {
 	// once: workloads are coloured but once, and their variants' colours take the place of the numbers.
 	once   bool
 	hashes slab[uint64]
-	// items are the numbers of placements of all variants, and declares tells declared minimums, by workload.
-	items    []int
-	declares []bool
+	// items are the numbers of placements of all variants, by workload.
+	items []int
 	// namespaces are in order of appearance.
 	namespaces       []uint64
 	ofWorkload       []int
@@ -363,7 +356,7 @@ func newColours(p *Problem) *colours {
 		pools: make([]uint64, len(p.Pools)), quotas: make([]uint64, len(p.Quotas)), spare: make([]uint64, len(p.Pools)),
 		workloads: make([]uint64, len(p.Workloads)), variants: make([][]uint64, len(p.Workloads)),
 		poolNumbers: make([]uint64, len(p.Pools)), workloadNumbers: make([]uint64, len(p.Workloads)),
-		ofWorkload: make([]int, len(p.Workloads)), items: make([]int, len(p.Workloads)), declares: make([]bool, len(p.Workloads)),
+		ofWorkload: make([]int, len(p.Workloads)), items: make([]int, len(p.Workloads)),
 	}
 	for i, g := range p.Pools {
 		c.poolNumbers[i] = hashOf(1, flag(g.Limited), uint64(g.Capacity), uint64(g.DevicesPerNode))
@@ -403,17 +396,14 @@ func (c *colours) number(i int) {
 		c.variantNumbers[i] = numbers
 	}
 	w.variantColours(numbers, func(int) uint64 { return 0 })
-	declared := w.MinReplicas
 	c.items[i] = 0
 	for j := range w.Variants {
 		v := &w.Variants[j]
 		c.items[i] += len(v.Placements)
-		declared = max(declared, v.MinReplicas)
 		numbers[j] = hashOf(3, numbers[j], uint64(v.DevicesPerReplica), uint64(v.NodesPerReplica)^flag(v.quotaOnly)<<32,
 			uint64(v.MinReplicas), flag(v.MaxReplicas.Limited), uint64(v.MaxReplicas.Value), uint64(v.CurrentReplicas),
 			math.Float64bits(v.SwitchUp), math.Float64bits(v.SwitchDown))
 	}
-	c.declares[i] = declared > 0
 }
 
 func (c *colours) namespace(name string) int {

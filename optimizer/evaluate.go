@@ -56,9 +56,9 @@ func (p *Problem) evaluate(replicas [][][]int, packings []packing, visit func(i 
 	parallel.Blocks(len(p.Workloads), evaluationBlock, func(block, from, to int) {
 		part := &parts[block]
 		part.occupancy = all.unused()
-		fetched(to-from, func(k int) int { return p.Workloads[from+k].fetch() }, func(k int) {
-			part.add(p, &e, from+k, replicas[from+k])
-			visit(from + k)
+		p.fetched(from, to, func(i int) {
+			part.add(p, &e, i, replicas[i])
+			visit(i)
 		})
 	})
 	for k := range parts {

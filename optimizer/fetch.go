@@ -15,6 +15,11 @@ func fetched(n int, fetch func(k int) (read int), work func(k int)) {
 	}
 }
 
+// fetched works on the workloads from one up to another.
+func (p *Problem) fetched(from, to int, work func(i int)) {
+	fetched(to-from, func(k int) int { return p.Workloads[from+k].fetch() }, func(k int) { work(from + k) })
+}
+
 // fetchedAtOnce workloads fit into the smallest cache.
 const fetchedAtOnce = 4
 

@@ -58,8 +58,11 @@ func fillEmpty(c *canonical, packings []packing) *plan {
 	for i := range f.plan.unmet {
 		f.plan.unmet[i] = math.NaN()
 	}
-	order := f.serviceOrder()
-	f.inOrder(slices.DeleteFunc(slices.Clone(order), func(i int) bool { return !c.declares[i] }), f.addMinimums)
+	order, declares := f.serviceOrder(), make([]bool, len(f.problem.Workloads))
+	for i := range declares {
+		declares[i] = f.problem.Workloads[i].declares()
+	}
+	f.inOrder(slices.DeleteFunc(slices.Clone(order), func(i int) bool { return !declares[i] }), f.addMinimums)
 	f.inOrder(order, f.serve)
 	return f.plan
 }
@@ -231,6 +234,15 @@ func (f *filler) choices(i int, visit func(c choice)) {
 	})
 }
 
+// declares says whether any minimum is declared.
+func (w *Workload) declares() bool {
+	least := w.MinReplicas
+	for j := range w.Variants {
+		least = max(least, w.Variants[j].MinReplicas)
+	}
+	return least > 0
+}
+
 // addMinimums places what is declared, where it costs least.
 func (f *filler) addMinimums(i int) {
 	w := &f.problem.Workloads[i]
@@ -359,7 +371,7 @@ func (f *filler) bestSingle(i int, alike bool) (best single) {
 		for k := range v.Placements {
 			at := &v.Placements[k]
 			if f.room.full(v, at.Pool) || alike && (1-tolerance)*(at.PricePerHour+at.change+step) >= least*most {
-				continue // it can't be the cheapest
+				continue // it has no room, or can't be the cheapest
 			}
 			c := choice{i, j, k}
 			room := f.fits(c)

@@ -52,8 +52,7 @@ func (p *Problem) check() (severalPlacements bool, err error) {
 	parallel.Blocks(len(p.Workloads), evaluationBlock, func(block, from, to int) {
 		at := &path{list: "workloads"}
 		variant := &path{parent: at, list: "variants"}
-		fetched(to-from, func(k int) int { return p.Workloads[from+k].fetch() }, func(k int) {
-			i := from + k
+		p.fetched(from, to, func(i int) {
 			at.index = i
 			if firsts[i] < i {
 				parts[block].repeated(at, p.Workloads[i].Name, firsts[i])
