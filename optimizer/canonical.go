@@ -231,7 +231,7 @@ func (c *canonical) ranked(from []within) []within {
 	}
 	to := slices.Clone(from)
 	for k := range to {
-		to[k] = within{c.rank[to[k].pool], c.rank[to[k].other]}
+		to[k].pool, to[k].other = c.rank[to[k].pool], c.rank[to[k].other]
 	}
 	slices.SortFunc(to, func(a, b within) int { return cmp.Or(a.pool-b.pool, a.other-b.other) })
 	return to
@@ -361,6 +361,7 @@ func newColours(p *Problem) *colours {
 	for i, g := range p.Pools {
 		c.poolNumbers[i] = hashOf(1, flag(g.Limited), uint64(g.Capacity), uint64(g.DevicesPerNode))
 		if g.merged != nil {
+			c.poolNumbers[i] = hashOf(19, c.poolNumbers[i], uint64(g.merged.overflow))
 			g.each(func(part *Pool) { c.poolNumbers[i] = hashOf(15, c.poolNumbers[i], uint64(part.Capacity)) })
 		}
 		c.pools[i] = c.poolNumbers[i]
@@ -448,7 +449,7 @@ func (c *colours) colourWorkloads() {
 				places += hashOf(4, c.pools[place.Pool], place.bits())
 			}
 			for _, in := range w.Variants[j].within {
-				places += hashOf(16, c.pools[in.pool], c.pools[in.other])
+				places += hashOf(16, c.pools[in.pool], c.pools[in.other], flag(in.anySize))
 			}
 			c.variants[i][j] = hashOf(5, numbers[j], places)
 			all += hashOf(6, c.variants[i][j])
@@ -479,7 +480,7 @@ func (c *colours) colourPools() {
 				c.spare[place.Pool] += hashOf(11, c.workloads[i], c.variants[i][j], place.bits())
 			}
 			for _, in := range c.problem.Workloads[i].Variants[j].within {
-				c.spare[in.other] += hashOf(17, c.workloads[i], c.variants[i][j])
+				c.spare[in.other] += hashOf(17, c.workloads[i], c.variants[i][j], flag(in.anySize))
 			}
 		}
 	}

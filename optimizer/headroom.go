@@ -108,9 +108,9 @@ func (h *Headroom) limit(w, v, k int, room *leastRoom) {
 		room.limit(SingleMixing, w, 0)
 	}
 	place := &variant.Placements[k]
-	for g := range variant.takesFrom(place.Pool) {
+	for g, anySize := range variant.takesFrom(place.Pool) {
 		if h.problem.Pools[g].Limited {
-			kind, replicas := h.pools[g].room(variant)
+			kind, replicas := h.pools[g].room(variant, anySize)
 			room.limit(kind, g, replicas)
 		}
 	}
@@ -159,8 +159,8 @@ func (h *Headroom) Place(w, v, k, n int) {
 
 // room is how many more replicas of a variant the pool takes, and whether it is its
 // devices or its nodes that limit them.
-func (u *poolUse) room(v *Variant) (LimitKind, int) {
-	devices, part := u.packing.devices(v)
+func (u *poolUse) room(v *Variant, anySize bool) (LimitKind, int) {
+	devices, part := u.packing.counted(v, anySize)
 	if devices == 0 {
 		return PoolLimits, int(unlimited)
 	}
@@ -178,7 +178,7 @@ func (u *poolUse) room(v *Variant) (LimitKind, int) {
 
 // free is the number of devices that no replica occupies.
 func (u *poolUse) free() int {
-	return u.packing.whole + u.packing.wholes(1) - u.used[0]
+	return u.packing.whole + u.packing.overflow + u.packing.wholes(1) - u.used[0]
 }
 
 // occupancy is the use of pools and quotas.
@@ -226,8 +226,8 @@ func (o *occupancy) unused() occupancy {
 
 // use places n replicas in a pool.
 func (o *occupancy) use(namespace string, v *Variant, pool, n int) {
-	for g := range v.takesFrom(pool) {
-		o.pools[g].add(v, n)
+	for g, anySize := range v.takesFrom(pool) {
+		o.pools[g].add(v, anySize, n)
 	}
 	if q, ok := o.quotaOf[quotaKey{namespace, pool}]; ok {
 		o.quotas[q] += n * v.DevicesPerReplica
@@ -256,8 +256,8 @@ type poolUse struct {
 }
 
 // add places n replicas.
-func (u *poolUse) add(v *Variant, n int) {
-	devices, part := u.packing.devices(v)
+func (u *poolUse) add(v *Variant, anySize bool, n int) {
+	devices, part := u.packing.counted(v, anySize)
 	u.devices += n * devices
 	for r, row := range u.limits {
 		if part >= row.size {

@@ -21,6 +21,9 @@ type merge struct {
 	// subsets are the pools, in increasing order, in which variants may run that may not run in all of their class. Each has a
 	// further pool in the merged problem, behind the others.
 	subsets [][]int
+	// overflows are pools of a class, in increasing order, that take the larger replicas which its others have no room for, beside what
+	// may run nowhere else. Each has a further pool behind those of subsets.
+	overflows [][]int
 	// quotas are the merged quotas by quota.
 	quotas []int
 	// ordered is what canonical has worked out, nil before.
@@ -42,10 +45,12 @@ func (g *Pool) each(visit func(part *Pool)) {
 	}
 }
 
-// mergedPools are pools that one stands for, as all of its class or for variants that may run in no others.
+// mergedPools are pools that one stands for, as all of their class or as a subset that limits what runs in the class.
 type mergedPools struct {
 	pools  []Pool
 	subset bool
+	// overflow is the number of devices in the other pools of the class where these limit the larger replicas of all of it.
+	overflow int
 }
 
 // limits are those of a quota for replicas of a size or more, the first one for all. Those that follow by rounding from a single
@@ -227,6 +232,13 @@ func (m *merge) build(sizes [][]int) {
 	for _, subset := range m.subsets {
 		to.Pools = append(to.Pools, m.merged(subset, true))
 	}
+	for _, overflow := range m.overflows {
+		pool := m.merged(m.others(overflow), true)
+		for _, g := range overflow {
+			pool.merged.overflow += m.from.Pools[g].Capacity
+		}
+		to.Pools = append(to.Pools, pool)
+	}
 	to.Quotas = m.mergeQuotas(sizes)
 	var (
 		variants slab[Variant]
@@ -240,14 +252,12 @@ func (m *merge) build(sizes [][]int) {
 			v := &w.Variants[j]
 			*v = from[j]
 			v.Placements = m.placements(places.take(len(from[j].Placements))[:0], &from[j])
-			v.within = m.limitedBy(&from[j])
+			m.eachClass(&from[j], func(pools []int) { v.within = m.overflowing(m.limitedBy(v.within, pools), pools) })
 		}
 	}
 	namespace := m.unquoted()
-	for g, extra := range m.extra {
-		if extra > 0 {
-			to.Workloads = append(to.Workloads, leftFree(&m.from.Pools[g], m.of[g], extra, namespace))
-		}
+	for _, g := range m.dearer() {
+		to.Workloads = append(to.Workloads, m.leftFree(g, namespace))
 	}
 	m.to = &to
 }
@@ -334,6 +344,15 @@ func (m *merge) findSubsets() {
 
 // eachSubset calls visit for the pools, in increasing order, of every class of which a variant may use some and not all.
 func (m *merge) eachSubset(v *Variant, visit func(pools []int)) {
+	m.eachClass(v, func(pools []int) {
+		if len(pools) < len(m.members[m.of[pools[0]]]) {
+			visit(pools)
+		}
+	})
+}
+
+// eachClass calls visit for the pools, in increasing order, that a variant may use of every class of several.
+func (m *merge) eachClass(v *Variant, visit func(pools []int)) {
 	for k := range v.Placements {
 		class := m.of[v.Placements[k].Pool]
 		if len(m.members[class]) == 1 || slices.ContainsFunc(v.Placements[:k], func(at Placement) bool { return m.of[at.Pool] == class }) {
@@ -345,23 +364,40 @@ func (m *merge) eachSubset(v *Variant, visit func(pools []int)) {
 				pools = append(pools, at.Pool)
 			}
 		}
-		if len(pools) < len(m.members[class]) {
-			slices.Sort(pools)
-			visit(pools)
-		}
+		slices.Sort(pools)
+		visit(pools)
 	}
 }
 
-// limitedBy are the further pools that limit a variant: of all subsets that hold those in which it may run.
-func (m *merge) limitedBy(v *Variant) (in []within) {
-	m.eachSubset(v, func(pools []int) {
-		for k, subset := range m.subsets {
-			if !slices.ContainsFunc(pools, func(g int) bool { return !slices.Contains(subset, g) }) {
-				in = append(in, within{m.of[pools[0]], len(m.members) + k})
-			}
+// others are the pools of a class that are not among some of it.
+func (m *merge) others(pools []int) []int {
+	return slices.DeleteFunc(slices.Clone(m.members[m.of[pools[0]]]), func(g int) bool { return slices.Contains(pools, g) })
+}
+
+// limitedBy appends the further pools that limit what may run in some pools of a class alone: those of all subsets that hold them.
+func (m *merge) limitedBy(in []within, pools []int) []within {
+	for k, subset := range m.subsets {
+		if contains(subset, pools) {
+			in = append(in, within{pool: m.of[pools[0]], other: len(m.members) + k})
 		}
-	})
+	}
 	return in
+}
+
+// overflowing appends those of what overflows in the class. There it counts whatever its size if it may run nowhere else.
+func (m *merge) overflowing(in []within, pools []int) []within {
+	class := m.of[pools[0]]
+	for k, overflow := range m.overflows {
+		if m.of[overflow[0]] == class {
+			in = append(in, within{pool: class, other: len(m.members) + len(m.subsets) + k, anySize: contains(overflow, pools)})
+		}
+	}
+	return in
+}
+
+// contains says whether some pools are all among others.
+func contains(all, some []int) bool {
+	return !slices.ContainsFunc(some, func(g int) bool { return !slices.Contains(all, g) })
 }
 
 // placements are those of a variant in the merged pools, with what is extra off their prices.
@@ -397,11 +433,24 @@ func (m *merge) unquoted() string {
 	return name
 }
 
+// dearer are the pools of which a device costs extra.
+func (m *merge) dearer() (pools []int) {
+	for g, extra := range m.extra {
+		if extra > 0 {
+			pools = append(pools, g)
+		}
+	}
+	return pools
+}
+
 // leftFree is a workload that stands for the devices of a pool that are left free: those that are not cost extra. No quota may limit
 // its namespace.
-func leftFree(pool *Pool, g int, extra float64, namespace string) Workload {
+func (m *merge) leftFree(g int, namespace string) Workload {
+	pool := &m.from.Pools[g]
 	return Workload{
-		Name: pool.Name + " left free", Namespace: namespace, Priority: 1, Demand: float64(pool.Capacity), Penalized: true, UnmetPenalty: extra,
-		Variants: []Variant{{Name: pool.Name, Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: g}}}},
+		Name: pool.Name + " left free", Namespace: namespace, Priority: 1, Demand: float64(pool.Capacity), Penalized: true, UnmetPenalty: m.extra[g],
+		Variants: []Variant{{
+			Name: pool.Name, Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: m.of[g]}}, within: m.overflowing(nil, []int{g}),
+		}},
 	}
 }

@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -27,6 +28,9 @@ type packing struct {
 	// A pool without nodes is all rest.
 	whole int
 	rests []int
+	// overflow is the number of devices in other parts, which take what these have no room for. A merged pool that has some is no
+	// limit but by size.
+	overflow int
 	// rounded: some size was rounded up although the sizes could mix more tightly.
 	rounded bool
 }
@@ -43,6 +47,9 @@ func packPools(p *Problem) []packing {
 // packPool chooses the packing of a pool for parts of the given sizes, below a node where there are nodes.
 func packPool(g *Pool, parts []int) packing {
 	k := packing{node: g.DevicesPerNode}
+	if g.merged != nil {
+		k.overflow = g.merged.overflow
+	}
 	g.each(func(part *Pool) {
 		rest := part.Capacity
 		if k.node > 0 {
@@ -53,6 +60,8 @@ func packPool(g *Pool, parts []int) packing {
 	})
 	switch {
 	case !g.Limited:
+	case k.overflow > 0:
+		k.sizes = slices.Concat(parts, []int{math.MaxInt}) // that of what counts whatever its size
 	case g.DevicesPerNode == 0:
 		k.sizes = parts
 	default:
@@ -184,6 +193,15 @@ func wasteful(parts []int, k packing) bool {
 	return false
 }
 
+// counted is what a replica of the variant occupies, and the size of its parts, above all where it counts as one of any size.
+func (k *packing) counted(v *Variant, anySize bool) (devices, part int) {
+	devices, part = k.devices(v)
+	if anySize {
+		part = math.MaxInt
+	}
+	return devices, part
+}
+
 // class is the size to which a part below a node is rounded.
 func (k *packing) class(part int) int {
 	for _, s := range k.sizes {
@@ -231,10 +249,10 @@ func (k *packing) wholes(size int) int {
 func (k *packing) limits() []limit {
 	var rows []limit
 	if k.node == 0 {
-		rows = []limit{{size: 1, devices: k.wholes(1)}}
+		rows = []limit{{size: 1, devices: k.overflow + k.wholes(1)}}
 	}
 	for _, s := range k.sizes {
-		devices := k.whole + k.wholes(s)
+		devices := k.whole + k.overflow + k.wholes(s)
 		if len(rows) == 0 || devices < rows[len(rows)-1].devices {
 			rows = append(rows, limit{size: s, devices: devices})
 		}

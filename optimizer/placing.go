@@ -170,7 +170,7 @@ func (l *placing) room(g *placingGroup, k int) int {
 	if !g.allows(k) {
 		return 0
 	}
-	_, room := l.use.pools[l.pools[k]].room(g.shares[0].variant)
+	_, room := l.use.pools[l.pools[k]].room(g.shares[0].variant, false)
 	return min(room, l.quotaRoom(g, k))
 }
 
@@ -180,7 +180,7 @@ func (l *placing) move(g *placingGroup, k, n int) {
 	if l.quotas[g.namespace][k] < int(unlimited) {
 		l.quotas[g.namespace][k] -= n * g.counted
 	}
-	l.use.pools[l.pools[k]].add(g.shares[0].variant, n)
+	l.use.pools[l.pools[k]].add(g.shares[0].variant, false, n)
 }
 
 // augment places some replicas of a group, and says whether any.

@@ -139,17 +139,21 @@ type Variant struct {
 	within []within
 }
 
-// within says that replicas in a pool take devices of another one, too; both are indices into Problem.Pools.
-type within struct{ pool, other int }
+// within says that replicas in a pool take devices of another one, too; both are indices into Problem.Pools. They may count there in
+// the limits for all sizes, whatever theirs is.
+type within struct {
+	pool, other int
+	anySize     bool
+}
 
-// takesFrom are the pools of which a replica placed in one takes devices.
-func (v *Variant) takesFrom(pool int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		if !yield(pool) {
+// takesFrom are the pools of which a replica placed in one takes devices, and whether it counts in the limits for all sizes.
+func (v *Variant) takesFrom(pool int) iter.Seq2[int, bool] {
+	return func(yield func(int, bool) bool) {
+		if !yield(pool, false) {
 			return
 		}
 		for _, in := range v.within {
-			if in.pool == pool && !yield(in.other) {
+			if in.pool == pool && !yield(in.other, in.anySize) {
 				return
 			}
 		}

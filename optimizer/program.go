@@ -279,6 +279,9 @@ func (b *programBuilder) addRows(by rounding) {
 			if by.pools != nil {
 				limits = b.packings[g].roundedLimits(by.pools[g])
 			}
+			if b.packings[g].overflow > 0 {
+				limits = limits[1:] // what is behind the first one is that of the class
+			}
 		}
 		b.pools = append(b.pools, b.addLimits(poolRow, g, limits))
 	}
@@ -432,8 +435,8 @@ func (b *programBuilder) addVariant(from *Variant, v *variant, w *workload, quot
 
 // addUses adds what a replica of a variant takes of the rows in a placement.
 func (b *programBuilder) addUses(from *Variant, placement *Placement, quotas []int) {
-	devices, part := b.packings[placement.Pool].devices(from)
-	for g := range from.takesFrom(placement.Pool) {
+	for g, anySize := range from.takesFrom(placement.Pool) {
+		devices, part := b.packings[g].counted(from, anySize)
 		b.addDevices(b.pools[g], devices, part)
 	}
 	for _, q := range quotas {
@@ -449,9 +452,14 @@ func (b *programBuilder) addUses(from *Variant, placement *Placement, quotas []i
 // addDevices adds what devices, in parts of a size, take of the rows of a pool or quota.
 func (b *programBuilder) addDevices(rows deviceRows, devices, part int) {
 	for r, l := range rows.limits {
-		if part >= l.size && devices > 0 {
-			b.using = append(b.using, b.use(rows.first+int32(r), devices/l.size*l.size))
+		if part < l.size || devices == 0 {
+			continue
 		}
+		taken := devices
+		if devices >= l.size { // or else it counts as one of any size
+			taken = devices / l.size * l.size
+		}
+		b.using = append(b.using, b.use(rows.first+int32(r), taken))
 	}
 }
 

@@ -4,61 +4,109 @@ import "slices"
 
 // solve solves the problem by way of the merged one. Where that proves nothing of the cost, the least costs of workloads do.
 func (m *merge) solve(o Options) *Solution {
-	order := newOrdering(m.from, o.provenGap())
-	s := m.search(o, order)
+	search := mergedSearch{order: newOrdering(m.from, o.provenGap()), options: o}
+	s := search.run(m)
+	s.Effort = o.Effort - search.options.Effort
 	if s.Bound > 0 {
 		return s
 	}
-	bounds := order.bounds(s)
+	bounds := search.order.bounds(s)
 	least := m.from.leastCost(s.Levels, func(i int) float64 { return m.from.Workloads[i].leastCost() })
 	bounds[len(bounds)-1] = min(proven(least), s.Objective)
-	return order.with(s, bounds)
+	return search.order.with(s, bounds)
 }
 
-// search solves the merged problem and, where what that proves of its plan is not enough, the one with some devices set
-// apart, those with some fewer devices, and then the problem as given, from that plan and its prices.
-func (m *merge) search(o Options, order *ordering) *Solution {
-	given := o.Effort
-	merged, replicas, left := m.solveMerged(o)
-	best := order.provenBy(m.split(merged, replicas), merged)
-	// improve takes another plan if it is better, and says whether to go on, after so much more effort.
-	improve := func(s *Solution, effort int, stopped bool) bool {
-		if order.strictly(s, best) < 0 {
-			best = s
+// mergedSearch solves a problem by way of others with merged pools.
+type mergedSearch struct {
+	order *ordering
+	// options have the effort that is left.
+	options Options
+	best    *Solution
+	// by is the relaxation solved last, placed is its plan and left the devices of replicas that found no room, by merged pool. proofs are
+	// the solutions of all.
+	by     *merge
+	placed *Solution
+	left   []int
+	proofs []*Solution
+}
+
+// run solves the merged problem and, where what that proves of its plan is not enough, the one with sharper limits, the one with some
+// devices set apart, those with some fewer devices, and then the problem as given, from the best plan so far and its prices.
+func (s *mergedSearch) run(m *merge) *Solution {
+	if !s.relax(m) || m.exact {
+		return s.best
+	}
+	for range sharpenings {
+		sharper := s.by.sharpen(s.relaxed())
+		if sharper == nil {
+			break
 		}
-		o.Effort -= effort
-		best.Effort, best.Stopped = given-o.Effort, stopped
-		return !stopped && o.Effort > 0 && best.Proof != Optimal
-	}
-	if best.Demand == Infeasible {
-		improve(order.provenBy(m.split(merged, m.fill(nil)), merged), 0, false)
-	}
-	if !improve(best, merged.Effort, merged.Stopped) || m.exact {
-		return best
-	}
-	if apart := m.setApart(best); apart != nil {
-		other, replicas, _ := apart.solveMerged(o)
-		if !improve(order.provenBy(m.split(merged, replicas), merged), other.Effort, other.Stopped) {
-			return best
+		s.fromBest()
+		if !s.relax(sharper) {
+			return s.best
 		}
 	}
-	tighter := m
+	if apart := s.by.setApart(s.placed); apart != nil {
+		if _, more := s.restrict(apart); !more {
+			return s.best
+		}
+	}
+	tighter, left := s.by, s.left
 	for range tightenings {
-		if tighter = tighter.tighten(left); tighter == nil || best.Demand == Infeasible {
+		if tighter = tighter.tighten(left); tighter == nil || s.best.Demand == Infeasible {
 			break // the bound says nothing of plans that lack more replicas
 		}
-		var other *Solution
-		o.Start = &Start{Problem: m.from, Solution: best}
-		other, replicas, left = tighter.solveMerged(o)
-		if !improve(order.provenBy(m.split(merged, replicas), merged), other.Effort, other.Stopped) {
-			return best
+		s.fromBest()
+		var more bool
+		if left, more = s.restrict(tighter); !more {
+			return s.best
 		}
 	}
-	o.Start = &Start{Problem: m.from, Solution: best}
-	last := solveAsIs(m.from, o)
-	improve(last, last.Effort, last.Stopped)
-	return order.provenBy(best, merged, last)
+	s.fromBest()
+	last := solveAsIs(m.from, s.options)
+	s.proofs = append(s.proofs, last)
+	s.take(last, last)
+	return s.best
 }
+
+// fromBest lets the next search start from the best plan so far.
+func (s *mergedSearch) fromBest() { s.options.Start = &Start{Problem: s.by.from, Solution: s.best} }
+
+// relax solves a relaxation, and says whether to go on.
+func (s *mergedSearch) relax(m *merge) bool {
+	merged, replicas, left := m.solveMerged(s.options)
+	s.by, s.proofs, s.left = m, append(s.proofs, merged), left
+	s.placed = m.split(merged, replicas)
+	more := s.take(s.placed, merged)
+	if s.placed.Demand == Infeasible {
+		more = s.take(m.split(merged, m.fill(nil)), &Solution{Stopped: merged.Stopped})
+	}
+	return more
+}
+
+// restrict solves a problem with less room, whose prices are not those of the devices that there are, and says whether to go on. left are
+// the devices of replicas that found no room.
+func (s *mergedSearch) restrict(m *merge) (left []int, more bool) {
+	merged, replicas, left := m.solveMerged(s.options)
+	return left, s.take(s.by.split(s.relaxed(), replicas), merged)
+}
+
+// relaxed is the solution of the relaxation solved last.
+func (s *mergedSearch) relaxed() *Solution { return s.proofs[len(s.proofs)-1] }
+
+// take takes a plan if it is better than the best so far, with all that is proven, and the effort of a search. It says whether to go on.
+func (s *mergedSearch) take(plan, search *Solution) bool {
+	if s.best == nil || s.order.strictly(plan, s.best) < 0 {
+		s.best = plan
+	}
+	s.best = s.order.provenBy(s.best, s.proofs...)
+	s.options.Effort -= search.Effort
+	s.best.Stopped = search.Stopped
+	return !search.Stopped && s.options.Effort > 0 && s.best.Proof != Optimal
+}
+
+// sharpenings is how often a merged problem is solved again with sharper limits.
+const sharpenings = 20
 
 // tightenings is how often the merged problem is solved again with fewer devices.
 const tightenings = 3
@@ -81,7 +129,7 @@ func (m *merge) tighten(left []int) *merge {
 		parts[0].Capacity -= n
 		pool.Capacity -= n
 		slices.SortFunc(parts, byCapacity)
-		pool.merged = &mergedPools{pools: parts, subset: pool.merged.subset}
+		pool.merged = &mergedPools{pools: parts}
 	}
 	tighter := *m
 	tighter.to = &to
@@ -89,10 +137,10 @@ func (m *merge) tighten(left []int) *merge {
 }
 
 // solveMerged solves the merged problem and places its replicas; left are the devices of those that find no room, by merged pool.
-// Where something may be lost half of the effort is left for what follows.
+// Where something may be lost a quarter of the effort is left for what follows.
 func (m *merge) solveMerged(o Options) (merged *Solution, replicas [][][]int, left []int) {
 	if !m.exact {
-		o.Effort -= o.Effort / 2
+		o.Effort -= o.Effort / 4
 	}
 	inner := newSolver(m.to, o)
 	inner.stages()
@@ -168,13 +216,19 @@ func (m *merge) split(merged *Solution, replicas [][][]int) *Solution {
 	}
 	for g := range s.Pools {
 		var price exactSum
-		price.add(max(0, merged.Pools[m.of[g]].ShadowPrice-m.extra[g]))
+		price.add(merged.Pools[m.of[g]].ShadowPrice)
+		for k, overflow := range m.overflows {
+			if m.of[overflow[0]] == m.of[g] {
+				price.add(merged.Pools[len(m.members)+len(m.subsets)+k].ShadowPrice)
+			}
+		}
 		for k, subset := range m.subsets {
 			if slices.Contains(subset, g) {
 				price.add(merged.Pools[len(m.members)+k].ShadowPrice)
 			}
 		}
-		s.Pools[g].ShadowPrice = price.total()
+		price.add(-m.extra[g])
+		s.Pools[g].ShadowPrice = max(0, price.total())
 	}
 	for q := range s.Quotas {
 		s.Quotas[q].ShadowPrice = merged.Quotas[m.quotas[q]].ShadowPrice

@@ -1,0 +1,124 @@
+package optimizer
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// Every plan of a problem is one of the merged problem that costs no more, whatever sets of pools have limits for what overflows.
+func TestOverflowsAllowEveryPlan(t *testing.T) {
+	limited := 0
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 11))
+		p := randomZones(r)
+		m := mergePools(p)
+		if m == nil {
+			continue
+		}
+		for _, members := range m.members {
+			if p.Pools[members[0]].DevicesPerNode > 0 {
+				continue
+			}
+			for set := 1; set < 1<<len(members)-1; set++ {
+				var pools []int
+				for k, g := range members {
+					if set>>k&1 == 1 {
+						pools = append(pools, g)
+					}
+				}
+				slices.Sort(pools)
+				m.overflows = append(m.overflows, pools)
+			}
+		}
+		limited += len(m.overflows)
+		m.subsets, m.quotas = nil, nil
+		m.build(replicaSizes(p))
+		replicas := randomPlan(r, p)
+		plan, err := p.Evaluate(replicas)
+		if err != nil {
+			t.Fatal(err)
+		}
+		merged, err := m.to.Evaluate(mergedPlan(m, replicas, plan.Pools))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(plan.Violations) == 0 && len(merged.Violations) > 0 || merged.Objective > plan.Objective+1e-9*(1+plan.Objective) {
+			t.Fatalf("seed %d: %v, merged %v, %v", seed, plan.Objective, merged.Objective, merged.Violations)
+		}
+	}
+	if limited == 0 {
+		t.Error("nothing overflows")
+	}
+}
+
+// randomPlan places replicas where there is room, in random order.
+func randomPlan(r *rand.Rand, p *Problem) [][][]int {
+	replicas, room := make([][][]int, len(p.Workloads)), NewHeadroom(p)
+	for i := range p.Workloads {
+		replicas[i] = make([][]int, len(p.Workloads[i].Variants))
+		for j := range replicas[i] {
+			replicas[i][j] = make([]int, len(p.Workloads[i].Variants[j].Placements))
+		}
+	}
+	for range 30 {
+		i := r.IntN(len(p.Workloads))
+		if len(replicas[i]) == 0 {
+			continue
+		}
+		j := r.IntN(len(replicas[i]))
+		k := r.IntN(len(replicas[i][j]))
+		n := min(r.IntN(4), room.Replicas(i, j, k))
+		room.Place(i, j, k, n)
+		replicas[i][j][k] += n
+	}
+	return replicas
+}
+
+// mergedPlan is a plan that uses so many devices of each pool, in the merged problem.
+func mergedPlan(m *merge, replicas [][][]int, used []int) [][][]int {
+	merged := make([][][]int, 0, len(m.to.Workloads))
+	for i := range replicas {
+		of := make([][]int, len(replicas[i]))
+		for j := range of {
+			v := &m.to.Workloads[i].Variants[j]
+			of[j] = make([]int, len(v.Placements))
+			for k, n := range replicas[i][j] {
+				of[j][v.placementIn(m.of[m.from.Workloads[i].Variants[j].Placements[k].Pool])] += n
+			}
+		}
+		merged = append(merged, of)
+	}
+	for _, g := range m.dearer() {
+		merged = append(merged, [][]int{{m.from.Pools[g].Capacity - used[g]}})
+	}
+	return merged
+}
+
+// Where prices of a pool are higher by so much for each device nothing is lost once what overflows is limited: the plan costs what it does
+// when it is placed.
+func TestNothingIsLostOfWhatOverflows(t *testing.T) {
+	sharpened := 0
+	for seed := range uint64(40) {
+		kind := []fleetKind{tightFleet, veryTightFleet, penalizedFleet}[seed%3]
+		p := inZones(rand.New(rand.NewPCG(seed, 12)), randomFleet(seed, kind, 12, 4), 3, 2)
+		o := Options{RelativeGap: 1e-3, Effort: 100_000, limits: defaultLimits()}
+		m := mergePools(p)
+		merged, replicas, left := m.solveMerged(o)
+		for sharper := m.sharpen(merged); sharper != nil; sharper = m.sharpen(merged) {
+			sharpened++
+			m = sharper
+			merged, replicas, left = m.solveMerged(o)
+		}
+		plan, err := p.Evaluate(replicas)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if off := plan.Objective - merged.Objective; len(plan.Violations) > 0 || slices.Max(left) > 0 || max(off, -off) > 1e-9*plan.Objective {
+			t.Errorf("seed %d: %v, placed %v with %v left, %v", seed, merged.Objective, plan.Objective, left, plan.Violations)
+		}
+	}
+	if sharpened == 0 {
+		t.Error("nothing overflows")
+	}
+}
