@@ -70,8 +70,11 @@ func (t *tree) branch(n *treeNode) [2]*treeNode {
 // levels above cost are settled or kept.
 func (t *tree) probing() bool {
 	levelled := t.unit > 0 && !t.tenant || slices.ContainsFunc(t.l.rows, func(r couplingRow) bool { return r.kind >= unmetRow })
-	return levelled || t.made > t.limits.unprobed*t.rows()
+	return levelled || !t.young()
 }
+
+// young says whether the tree is small.
+func (t *tree) young() bool { return t.made <= t.limits.young*t.rows() }
 
 // fractionalSplits are the splits that cut off the fractional solution.
 func (t *tree) fractionalSplits() []split {

@@ -63,20 +63,28 @@ func (t *tree) solveCore() bool {
 	if reach > t.coreReach {
 		return false
 	}
+	share := coreShare
+	if t.master != nil {
+		share = fewShare
+	}
 	if !c.collect() {
-		t.coreReach = reachShare * reach
+		t.coreReach = share * reach
 		return false
 	}
 	if !c.empty && !c.searchSoon() && (t.master != nil || !c.solveProgram(t.limits.programs)) {
 		// Its descendants have smaller cores.
-		t.coreLimit = c.columns / 2
+		t.coreLimit = int(share * float64(c.columns))
 		return false
 	}
 	return true
 }
 
-// reachShare is the share of a reach with which there are too many columns that the next core is tried with.
-const reachShare = 0.5
+// coreShare is the share of the reach or the columns of a core that was too large up to which another one is tried. Where known
+// configurations tell which cores are small, fewer are in vain, and a little less may do.
+const (
+	coreShare = 0.5
+	fewShare  = 0.9
+)
 
 // closes says whether the core is soon found to have no better plan, or what the best one is.
 func (c *core) closes() bool {

@@ -251,6 +251,9 @@ func (m *master) keep() {
 func (m *master) few() bool {
 	l, b := m.t.l, &m.t.bundle
 	reach, left := m.t.target()-b.value.bound, len(m.picks)+m.t.limits.known
+	if !m.t.young() {
+		left += m.t.limits.known
+	}
 	for i := range m.picks {
 		w, closed := &l.workloads[i], m.mixture.groups[i].closed
 		for k, pick := range m.picks[i] {

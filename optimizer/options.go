@@ -50,13 +50,13 @@ type limits struct {
 	// exactRows is that up to which the search goes on from a plan that is good enough to the best.
 	exactRows int
 	// known is the number of configurations beyond one for each workload that are known to matter up to which a core
-	// is tried where a master bounds the nodes, fewColumns that of configurations of such a core, and fewPrograms
-	// that of linear programs solved for it.
+	// is tried where a master bounds the nodes of a small tree; of others it is twice as many. fewColumns is that of configurations of
+	// such a core, and fewPrograms that of linear programs solved for it.
 	known, fewColumns, fewPrograms int
 	// unrounded is the number of nodes for each row after which the search begins anew with rows that follow by rounding.
 	unrounded int
-	// unprobed is the number of nodes for each row up to which splits are chosen without strong branching.
-	unprobed int
+	// young is the number of nodes for each row up to which a tree is small: splits are chosen without strong branching.
+	young int
 	// reliable is the number of gains seen on each side of the splits of an item from which on they tell what the
 	// next ones may gain.
 	reliable int
@@ -65,7 +65,7 @@ type limits struct {
 }
 
 func defaultLimits() *limits {
-	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 40_000, rootRows: 250, exactRows: 250, known: 25, fewColumns: 300, fewPrograms: 300, unrounded: 8, unprobed: 4, reliable: 8, priced: 3}
+	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 40_000, rootRows: 250, exactRows: 250, known: 25, fewColumns: 300, fewPrograms: 300, unrounded: 8, young: 4, reliable: 8, priced: 3}
 }
 
 // defaultEffort is some ten seconds.

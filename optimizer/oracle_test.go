@@ -304,7 +304,7 @@ func TestEveryPathEqualsBruteForce(t *testing.T) {
 		{"master", limits{rows: 1e6, rootRows: 1e6, unrounded: 1e6, reliable: 1e6}},
 		{"master of nodes", limits{rows: 1e6, unrounded: 1e6, reliable: 1e6}},
 		{"master with few probes", limits{rows: 1e6, rootRows: 1e6, unrounded: 1e6, reliable: 1}},
-		{"master without probes", limits{rows: 1e6, rootRows: 1e6, unrounded: 1e6, unprobed: 1e6}},
+		{"master without probes", limits{rows: 1e6, rootRows: 1e6, unrounded: 1e6, young: 1e6}},
 		{"cuts", limits{columns: 4000, programs: 1e6, rows: 1e6, rootRows: 1e6, unrounded: 1e6}},
 		{"mixtures", limits{columns: 4000, rows: 1e6, rootRows: 1e6, known: 1e6, fewColumns: 4000, fewPrograms: 1e6, unrounded: 1e6}},
 		{"mixtures given up", limits{columns: 4000, rows: 1e6, rootRows: 1e6, known: 1e6, fewColumns: 4000, fewPrograms: 2, unrounded: 1e6}},
