@@ -361,7 +361,7 @@ func newColours(p *Problem) *colours {
 	for i, g := range p.Pools {
 		c.poolNumbers[i] = hashOf(1, flag(g.Limited), uint64(g.Capacity), uint64(g.DevicesPerNode))
 		if g.merged != nil {
-			c.poolNumbers[i] = hashOf(19, c.poolNumbers[i], uint64(g.merged.overflow))
+			c.poolNumbers[i] = hashOf(19, c.poolNumbers[i], uint64(g.merged.beyond))
 			g.each(func(part *Pool) { c.poolNumbers[i] = hashOf(15, c.poolNumbers[i], uint64(part.Capacity)) })
 		}
 		c.pools[i] = c.poolNumbers[i]

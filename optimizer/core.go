@@ -79,8 +79,8 @@ func (t *tree) solveCore() bool {
 	return true
 }
 
-// coreShare is the share of the reach or the columns of a core that was too large up to which another one is tried. Where known
-// configurations tell which cores are small, fewer are in vain, and a little less may do.
+// A core that was too large is followed by one of so much less reach, or so many fewer columns: coreShare, or fewShare where a master
+// knows which cores are small, so that few are tried in vain.
 const (
 	coreShare = 0.5
 	fewShare  = 0.9

@@ -178,7 +178,7 @@ func (u *poolUse) room(v *Variant, anySize bool) (LimitKind, int) {
 
 // free is the number of devices that no replica occupies.
 func (u *poolUse) free() int {
-	return u.packing.whole + u.packing.overflow + u.packing.wholes(1) - u.used[0]
+	return u.packing.whole + u.packing.beyond + u.packing.wholes(1) - u.used[0]
 }
 
 // occupancy is the use of pools and quotas.

@@ -21,9 +21,9 @@ type merge struct {
 	// subsets are the pools, in increasing order, in which variants may run that may not run in all of their class. Each has a
 	// further pool in the merged problem, behind the others.
 	subsets [][]int
-	// overflows are pools of a class, in increasing order, that take the larger replicas which its others have no room for, beside what
-	// may run nowhere else. Each has a further pool behind those of subsets.
-	overflows [][]int
+	// takers are sets of pools of a class, each in increasing order, for which what overflows is limited. Each has a further pool behind those
+	// of subsets, with the other pools of the class.
+	takers [][]int
 	// quotas are the merged quotas by quota.
 	quotas []int
 	// ordered is what canonical has worked out, nil before.
@@ -49,8 +49,8 @@ func (g *Pool) each(visit func(part *Pool)) {
 type mergedPools struct {
 	pools  []Pool
 	subset bool
-	// overflow is the number of devices in the other pools of the class where these limit the larger replicas of all of it.
-	overflow int
+	// beyond is the number of devices of takers, where these pools are the others of their class.
+	beyond int
 }
 
 // limits are those of a quota for replicas of a size or more, the first one for all. Those that follow by rounding from a single
@@ -232,10 +232,10 @@ func (m *merge) build(sizes [][]int) {
 	for _, subset := range m.subsets {
 		to.Pools = append(to.Pools, m.merged(subset, true))
 	}
-	for _, overflow := range m.overflows {
-		pool := m.merged(m.others(overflow), true)
-		for _, g := range overflow {
-			pool.merged.overflow += m.from.Pools[g].Capacity
+	for _, takers := range m.takers {
+		pool := m.merged(m.others(takers), true)
+		for _, g := range takers {
+			pool.merged.beyond += m.from.Pools[g].Capacity
 		}
 		to.Pools = append(to.Pools, pool)
 	}
@@ -252,7 +252,7 @@ func (m *merge) build(sizes [][]int) {
 			v := &w.Variants[j]
 			*v = from[j]
 			v.Placements = m.placements(places.take(len(from[j].Placements))[:0], &from[j])
-			m.eachClass(&from[j], func(pools []int) { v.within = m.overflowing(m.limitedBy(v.within, pools), pools) })
+			m.eachClass(&from[j], func(pools []int) { v.within = m.limitedByTakers(m.limitedBy(v.within, pools), pools) })
 		}
 	}
 	namespace := m.unquoted()
@@ -282,6 +282,7 @@ func (m *merge) merged(pools []int, subset bool) Pool {
 // has none.
 func (m *merge) mergeQuotas(sizes [][]int) (merged []Quota) {
 	known, own := map[quotaKey]int{}, m.from.quotaOf()
+	m.quotas = nil
 	for _, q := range m.from.Quotas {
 		members := m.members[m.of[q.Pool]]
 		at := quotaKey{q.Namespace, m.of[q.Pool]}
@@ -319,9 +320,10 @@ func byCapacity(a, b Pool) int { return cmp.Or(b.Capacity-a.Capacity, cmp.Compar
 // mostSubsets is the number of subsets up to which each has a limit; where there are more, only single pools have.
 const mostSubsets = 64
 
-// findSubsets finds the subsets of classes in which variants may run.
+// findSubsets finds the subsets of classes in which variants may run, and the takers that hold some of these.
 func (m *merge) findSubsets() {
 	known := map[string]bool{}
+	m.subsets = nil
 	for i := range m.from.Workloads {
 		for j := range m.from.Workloads[i].Variants {
 			m.eachSubset(&m.from.Workloads[i].Variants[j], func(pools []int) {
@@ -339,7 +341,13 @@ func (m *merge) findSubsets() {
 	if len(m.subsets) > mostSubsets {
 		m.subsets = slices.DeleteFunc(m.subsets, func(pools []int) bool { return len(pools) > 1 })
 	}
+	for _, takers := range m.takers {
+		if slices.ContainsFunc(m.subsets, func(subset []int) bool { return contains(takers, subset) }) {
+			m.subsets = append(m.subsets, takers)
+		}
+	}
 	slices.SortFunc(m.subsets, slices.Compare)
+	m.subsets = slices.CompactFunc(m.subsets, slices.Equal)
 }
 
 // eachSubset calls visit for the pools, in increasing order, of every class of which a variant may use some and not all.
@@ -384,16 +392,19 @@ func (m *merge) limitedBy(in []within, pools []int) []within {
 	return in
 }
 
-// overflowing appends those of what overflows in the class. There it counts whatever its size if it may run nowhere else.
-func (m *merge) overflowing(in []within, pools []int) []within {
+// limitedByTakers appends those of takers of the class. There it counts whatever its size if it may run in no others.
+func (m *merge) limitedByTakers(in []within, pools []int) []within {
 	class := m.of[pools[0]]
-	for k, overflow := range m.overflows {
-		if m.of[overflow[0]] == class {
-			in = append(in, within{pool: class, other: len(m.members) + len(m.subsets) + k, anySize: contains(overflow, pools)})
+	for k, takers := range m.takers {
+		if m.of[takers[0]] == class {
+			in = append(in, within{pool: class, other: m.besideTakers(k), anySize: contains(takers, pools)})
 		}
 	}
 	return in
 }
+
+// besideTakers is the further pool with the others of some takers.
+func (m *merge) besideTakers(k int) int { return len(m.members) + len(m.subsets) + k }
 
 // contains says whether some pools are all among others.
 func contains(all, some []int) bool {
@@ -444,13 +455,19 @@ func (m *merge) dearer() (pools []int) {
 }
 
 // leftFree is a workload that stands for the devices of a pool that are left free: those that are not cost extra. No quota may limit
-// its namespace.
+// its namespace. It counts for takers as replicas do that may run in the pool alone.
 func (m *merge) leftFree(g int, namespace string) Workload {
-	pool := &m.from.Pools[g]
+	pool, pools := &m.from.Pools[g], []int{g}
+	v := Variant{Name: pool.Name, Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: m.of[g]}}}
+	v.within = slices.DeleteFunc(m.limitedBy(nil, pools), func(in within) bool { return !m.takes(m.subsets[in.other-len(m.members)]) })
+	v.within = m.limitedByTakers(v.within, pools)
 	return Workload{
 		Name: pool.Name + " left free", Namespace: namespace, Priority: 1, Demand: float64(pool.Capacity), Penalized: true, UnmetPenalty: m.extra[g],
-		Variants: []Variant{{
-			Name: pool.Name, Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: m.of[g]}}, within: m.overflowing(nil, []int{g}),
-		}},
+		Variants: []Variant{v},
 	}
+}
+
+// takes says whether some pools are takers.
+func (m *merge) takes(pools []int) bool {
+	return slices.ContainsFunc(m.takers, func(takers []int) bool { return slices.Equal(takers, pools) })
 }

@@ -94,7 +94,7 @@ func inZones(r *rand.Rand, p *Problem, zones, prices int) *Problem {
 
 func TestMergedPoolsEqualBruteForce(t *testing.T) {
 	t.Parallel()
-	merged, exact := 0, 0
+	merged, exact, sharpened := 0, 0, 0
 	compare(t, 55_000, short.Of(250**times), Options{}, func(r *rand.Rand) *Problem {
 		p := randomZones(r)
 		if m := mergePools(p); m != nil {
@@ -102,13 +102,16 @@ func TestMergedPoolsEqualBruteForce(t *testing.T) {
 			if m.exact {
 				exact++
 			}
+			if s, _, _ := m.solveMerged(Options{Effort: 10_000, limits: defaultLimits()}); !m.exact && m.sharpen(s) != nil {
+				sharpened++
+			}
 		}
 		return p
 	})
-	if exact == 0 || exact == merged {
-		t.Errorf("%d problems are merged, %d of them without loss", merged, exact)
+	if exact == 0 || exact == merged || sharpened == 0 {
+		t.Errorf("%d problems are merged, %d of them without loss, and %d with sharper limits", merged, exact, sharpened)
 	}
-	t.Logf("%d merged, %d without loss", merged, exact)
+	t.Logf("%d merged, %d without loss, %d with sharper limits", merged, exact, sharpened)
 }
 
 // As many replicas as the merged pools hold have room in their parts, in whatever order they came.
@@ -241,8 +244,31 @@ func TestShadowPricesOfMergedPools(t *testing.T) {
 	}
 }
 
+// A device saves nothing where it makes no room for what may run in another pool alone.
+func TestShadowPricesOfTakers(t *testing.T) {
+	workload := func(name string, places ...Placement) Workload {
+		return Workload{
+			Name: name, Priority: 1, Demand: 1, Penalized: true, UnmetPenalty: 50,
+			Variants: []Variant{{Name: "v", Capacity: 1, DevicesPerReplica: 1, Placements: places}},
+		}
+	}
+	a, b := Placement{Pool: 0, PricePerHour: 1}, Placement{Pool: 1, PricePerHour: 3}
+	p := &Problem{
+		Pools:     []Pool{{Name: "a", Limited: true, Capacity: 4}, {Name: "b", Limited: true, Capacity: 2}},
+		Workloads: []Workload{workload("x", a, b), workload("y", a, b), workload("z", b)},
+	}
+	s := solve(t, p, Options{})
+	checkSolution(t, p, s)
+	if s.Proof != Optimal || s.Objective != 5 {
+		t.Errorf("%v: %v, want 5", s.Proof, s.Objective)
+	}
+	if s.Pools[0].ShadowPrice != 0 || s.Pools[1].ShadowPrice != 0 {
+		t.Errorf("shadow prices %v and %v, want 0", s.Pools[0].ShadowPrice, s.Pools[1].ShadowPrice)
+	}
+}
+
 // Several pools of each accelerator make a fleet no harder. Taken one by one, 15 of these 18 fleets are not proven with this effort, and
-// keep gaps of 0.2 to 42 %.
+// keep gaps of 0.2 to 42 %. Of the fleets of some other seeds one by priority ends at 0.10 to 0.17 %.
 func TestFleetsInZonesAreProven(t *testing.T) {
 	for prices := range 3 {
 		for _, kind := range []fleetKind{tightFleet, veryTightFleet, penalizedFleet} {

@@ -55,7 +55,8 @@ type limits struct {
 	known, fewColumns, fewPrograms int
 	// unrounded is the number of nodes for each row after which the search begins anew with rows that follow by rounding.
 	unrounded int
-	// young is the number of nodes for each row up to which a tree is small: splits are chosen without strong branching.
+	// young is the number of nodes for each row up to which a tree is small: splits are chosen without strong branching, and few
+	// configurations may be known of a core.
 	young int
 	// reliable is the number of gains seen on each side of the splits of an item from which on they tell what the
 	// next ones may gain.

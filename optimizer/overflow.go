@@ -5,16 +5,23 @@ import (
 	"slices"
 )
 
-// sharpen limits what overflows in a solution of the merged problem, which is a cutting plane for each class, size and set of pools
-// that it breaks: replicas of a size or more have room for whole multiples of it in each pool of a class, and what others have no room
-// for must be in the set, beside all that may run nowhere else. It is nil where nothing overflows.
+// Replicas of s devices or more have room for whole multiples of s in each pool of a class. Those that overflow some of the pools are in
+// the others, R, beside all that may run nowhere else and what is left free there:
+//
+//	Σ replicas of s or more + Σ smaller ones that may only run in R + Σ left free in R  ≤  Σ outside R ⌊N/s⌋·s + Σ in R N,
+//	Σ all that may only run in R + Σ left free in R  ≤  Σ in R N,
+//
+// in devices. The pools of R are takers. They are 2^pools sets, few of which matter, so that they are found as plans break their limits
+// (cutting planes; G. Dantzig, R. Fulkerson, S. Johnson, Solution of a large-scale traveling-salesman problem, 1954).
+
+// sharpen adds takers of which a solution of the merged problem breaks some limit. It is nil where it finds none.
 func (m *merge) sharpen(merged *Solution) *merge {
-	overflows := slices.Clone(m.overflows)
+	takers := slices.Clone(m.takers)
 	for class, all := range m.inClasses(merged) {
 		if len(m.members[class]) == 1 || m.packings[m.members[class][0]].node > 0 {
 			continue
 		}
-		sizes := []int{math.MaxInt} // none has that: what may run in the set alone
+		sizes := []int{math.MaxInt} // none is that large: the second limit
 		for i := range all {
 			sizes = append(sizes, all[i].size)
 		}
@@ -26,18 +33,18 @@ func (m *merge) sharpen(merged *Solution) *merge {
 				}
 			}
 			for _, pools := range sets {
-				if m.overflow(class, size, pools, all) > 0 {
-					overflows = append(overflows, pools)
+				if m.excess(class, size, pools, all) > 0 {
+					takers = append(takers, pools)
 				}
 			}
 		}
 	}
-	slices.SortFunc(overflows, slices.Compare)
-	if overflows = slices.CompactFunc(overflows, slices.Equal); len(overflows) == len(m.overflows) {
+	slices.SortFunc(takers, slices.Compare)
+	if takers = slices.CompactFunc(takers, slices.Equal); len(takers) == len(m.takers) {
 		return nil
 	}
 	sharper := *m
-	sharper.subsets, sharper.quotas, sharper.overflows = nil, nil, overflows
+	sharper.takers = takers
 	sharper.build(replicaSizes(m.from))
 	return &sharper
 }
@@ -70,8 +77,8 @@ func (m *merge) inClasses(merged *Solution) [][]inClass {
 	return all
 }
 
-// crowded are the pools of a class in which what is smaller than a size and may run nowhere else leaves less than the whole multiples of the
-// size that they hold. No set breaks its limit by more, but for what may run in several pools.
+// crowded are the pools of a class in which smaller replicas that may run in that pool alone leave less than the whole multiples of a size
+// that it holds. As the limit is a sum over pools, these exceed it most, but for what may run in several.
 func (m *merge) crowded(class, size int, all []inClass) (pools []int) {
 	for _, g := range m.members[class] {
 		capacity, smaller := m.from.Pools[g].Capacity, 0
@@ -88,17 +95,16 @@ func (m *merge) crowded(class, size int, all []inClass) (pools []int) {
 	return pools
 }
 
-// overflow is the number of devices by which replicas of a size or more, and all that may run in a set of pools alone, exceed what there
-// is for them in a class.
-func (m *merge) overflow(class, size int, pools []int, all []inClass) (over int) {
+// excess is the number of devices by which a limit of takers is exceeded, where it is positive.
+func (m *merge) excess(class, size int, takers []int, all []inClass) (over int) {
 	for i := range all {
-		if c := &all[i]; c.size >= size || contains(pools, c.pools) {
+		if c := &all[i]; c.size >= size || contains(takers, c.pools) {
 			over += c.devices
 		}
 	}
 	for _, g := range m.members[class] {
 		capacity := m.from.Pools[g].Capacity
-		if !slices.Contains(pools, g) {
+		if !slices.Contains(takers, g) {
 			capacity = capacity / size * size
 		}
 		over -= capacity

@@ -28,9 +28,8 @@ type packing struct {
 	// A pool without nodes is all rest.
 	whole int
 	rests []int
-	// overflow is the number of devices in other parts, which take what these have no room for. A merged pool that has some is no
-	// limit but by size.
-	overflow int
+	// beyond is the number of devices in other parts, which take what these have no room for.
+	beyond int
 	// rounded: some size was rounded up although the sizes could mix more tightly.
 	rounded bool
 }
@@ -48,7 +47,7 @@ func packPools(p *Problem) []packing {
 func packPool(g *Pool, parts []int) packing {
 	k := packing{node: g.DevicesPerNode}
 	if g.merged != nil {
-		k.overflow = g.merged.overflow
+		k.beyond = g.merged.beyond
 	}
 	g.each(func(part *Pool) {
 		rest := part.Capacity
@@ -60,8 +59,6 @@ func packPool(g *Pool, parts []int) packing {
 	})
 	switch {
 	case !g.Limited:
-	case k.overflow > 0:
-		k.sizes = slices.Concat(parts, []int{math.MaxInt}) // that of what counts whatever its size
 	case g.DevicesPerNode == 0:
 		k.sizes = parts
 	default:
@@ -249,10 +246,10 @@ func (k *packing) wholes(size int) int {
 func (k *packing) limits() []limit {
 	var rows []limit
 	if k.node == 0 {
-		rows = []limit{{size: 1, devices: k.overflow + k.wholes(1)}}
+		rows = []limit{{size: 1, devices: k.beyond + k.wholes(1)}}
 	}
 	for _, s := range k.sizes {
-		devices := k.whole + k.overflow + k.wholes(s)
+		devices := k.whole + k.beyond + k.wholes(s)
 		if len(rows) == 0 || devices < rows[len(rows)-1].devices {
 			rows = append(rows, limit{size: s, devices: devices})
 		}

@@ -140,13 +140,13 @@ type Variant struct {
 }
 
 // within says that replicas in a pool take devices of another one, too; both are indices into Problem.Pools. They may count there in
-// the limits for all sizes, whatever theirs is.
+// the limit of every size, whatever theirs is.
 type within struct {
 	pool, other int
 	anySize     bool
 }
 
-// takesFrom are the pools of which a replica placed in one takes devices, and whether it counts in the limits for all sizes.
+// takesFrom are the pools of which a replica placed in one takes devices, and whether it counts in the limit of every size.
 func (v *Variant) takesFrom(pool int) iter.Seq2[int, bool] {
 	return func(yield func(int, bool) bool) {
 		if !yield(pool, false) {

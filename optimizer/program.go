@@ -279,8 +279,8 @@ func (b *programBuilder) addRows(by rounding) {
 			if by.pools != nil {
 				limits = b.packings[g].roundedLimits(by.pools[g])
 			}
-			if b.packings[g].overflow > 0 {
-				limits = limits[1:] // what is behind the first one is that of the class
+			if b.packings[g].beyond > 0 {
+				limits = limits[1:] // the first one is the limit of the class, which has a row
 			}
 		}
 		b.pools = append(b.pools, b.addLimits(poolRow, g, limits))
@@ -456,7 +456,7 @@ func (b *programBuilder) addDevices(rows deviceRows, devices, part int) {
 			continue
 		}
 		taken := devices
-		if devices >= l.size { // or else it counts as one of any size
+		if devices >= l.size { // less counts as of any size, with every device
 			taken = devices / l.size * l.size
 		}
 		b.using = append(b.using, b.use(rows.first+int32(r), taken))

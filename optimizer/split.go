@@ -22,22 +22,30 @@ type mergedSearch struct {
 	// options have the effort that is left.
 	options Options
 	best    *Solution
-	// by is the relaxation solved last, placed is its plan and left the devices of replicas that found no room, by merged pool. proofs are
-	// the solutions of all.
-	by     *merge
-	placed *Solution
-	left   []int
+	// by is the relaxation solved last, relaxed its solution, placed its plan, and left the devices of replicas that found no room, by
+	// merged pool.
+	by              *merge
+	relaxed, placed *Solution
+	left            []int
+	// proofs are the solutions of relaxations and of the problem as given. Those of problems with less room prove nothing of it.
 	proofs []*Solution
 }
 
 // run solves the merged problem and, where what that proves of its plan is not enough, the one with sharper limits, the one with some
 // devices set apart, those with some fewer devices, and then the problem as given, from the best plan so far and its prices.
 func (s *mergedSearch) run(m *merge) *Solution {
-	if !s.relax(m) || m.exact {
+	more := s.relax(m)
+	if s.placed.Demand == Infeasible {
+		more = s.take(m.split(s.relaxed, m.fill(nil)), 0, s.best.Stopped)
+	}
+	if !more || m.exact {
 		return s.best
 	}
 	for range sharpenings {
-		sharper := s.by.sharpen(s.relaxed())
+		if s.relaxed.Proof != Optimal {
+			break // it has taken all of its effort
+		}
+		sharper := s.by.sharpen(s.relaxed)
 		if sharper == nil {
 			break
 		}
@@ -46,6 +54,7 @@ func (s *mergedSearch) run(m *merge) *Solution {
 			return s.best
 		}
 	}
+	// The relaxation solved last knows best what leaves room for larger replicas, though its plan need not be the best one.
 	if apart := s.by.setApart(s.placed); apart != nil {
 		if _, more := s.restrict(apart); !more {
 			return s.best
@@ -65,7 +74,7 @@ func (s *mergedSearch) run(m *merge) *Solution {
 	s.fromBest()
 	last := solveAsIs(m.from, s.options)
 	s.proofs = append(s.proofs, last)
-	s.take(last, last)
+	s.take(last, last.Effort, last.Stopped)
 	return s.best
 }
 
@@ -75,34 +84,27 @@ func (s *mergedSearch) fromBest() { s.options.Start = &Start{Problem: s.by.from,
 // relax solves a relaxation, and says whether to go on.
 func (s *mergedSearch) relax(m *merge) bool {
 	merged, replicas, left := m.solveMerged(s.options)
-	s.by, s.proofs, s.left = m, append(s.proofs, merged), left
-	s.placed = m.split(merged, replicas)
-	more := s.take(s.placed, merged)
-	if s.placed.Demand == Infeasible {
-		more = s.take(m.split(merged, m.fill(nil)), &Solution{Stopped: merged.Stopped})
-	}
-	return more
+	s.by, s.relaxed, s.placed, s.left = m, merged, m.split(merged, replicas), left
+	s.proofs = append(s.proofs, merged)
+	return s.take(s.placed, merged.Effort, merged.Stopped)
 }
 
 // restrict solves a problem with less room, whose prices are not those of the devices that there are, and says whether to go on. left are
 // the devices of replicas that found no room.
 func (s *mergedSearch) restrict(m *merge) (left []int, more bool) {
 	merged, replicas, left := m.solveMerged(s.options)
-	return left, s.take(s.by.split(s.relaxed(), replicas), merged)
+	return left, s.take(s.by.split(s.relaxed, replicas), merged.Effort, merged.Stopped)
 }
 
-// relaxed is the solution of the relaxation solved last.
-func (s *mergedSearch) relaxed() *Solution { return s.proofs[len(s.proofs)-1] }
-
-// take takes a plan if it is better than the best so far, with all that is proven, and the effort of a search. It says whether to go on.
-func (s *mergedSearch) take(plan, search *Solution) bool {
+// take takes a plan if it is better than the best so far, with all that is proven, after so much more effort. It says whether to go on.
+func (s *mergedSearch) take(plan *Solution, effort int, stopped bool) bool {
 	if s.best == nil || s.order.strictly(plan, s.best) < 0 {
 		s.best = plan
 	}
 	s.best = s.order.provenBy(s.best, s.proofs...)
-	s.options.Effort -= search.Effort
-	s.best.Stopped = search.Stopped
-	return !search.Stopped && s.options.Effort > 0 && s.best.Proof != Optimal
+	s.options.Effort -= effort
+	s.best.Stopped = stopped
+	return !stopped && s.options.Effort > 0 && s.best.Proof != Optimal
 }
 
 // sharpenings is how often a merged problem is solved again with sharper limits.
@@ -215,20 +217,7 @@ func (m *merge) split(merged *Solution, replicas [][][]int) *Solution {
 		s = m.assess(merged, m.fill(s))
 	}
 	for g := range s.Pools {
-		var price exactSum
-		price.add(merged.Pools[m.of[g]].ShadowPrice)
-		for k, overflow := range m.overflows {
-			if m.of[overflow[0]] == m.of[g] {
-				price.add(merged.Pools[len(m.members)+len(m.subsets)+k].ShadowPrice)
-			}
-		}
-		for k, subset := range m.subsets {
-			if slices.Contains(subset, g) {
-				price.add(merged.Pools[len(m.members)+k].ShadowPrice)
-			}
-		}
-		price.add(-m.extra[g])
-		s.Pools[g].ShadowPrice = max(0, price.total())
+		s.Pools[g].ShadowPrice = m.shadowPrice(merged, g)
 	}
 	for q := range s.Quotas {
 		s.Quotas[q].ShadowPrice = merged.Quotas[m.quotas[q]].ShadowPrice
@@ -236,6 +225,36 @@ func (m *merge) split(merged *Solution, replicas [][][]int) *Solution {
 	s.Levels = m.from.levels(s.Allocations, func(int) float64 { return 0 })
 	s.BudgetShadowPrice = merged.BudgetShadowPrice
 	return s
+}
+
+// shadowPrice is what one more device of a pool saves, at the prices of the merged problem: those of the limits that it raises, less what it
+// costs to use it or to leave it free.
+func (m *merge) shadowPrice(merged *Solution, g int) float64 {
+	var raised, free exactSum
+	class := merged.Pools[m.of[g]].ShadowPrice
+	raised.add(class)
+	free.add(class)
+	for k, subset := range m.subsets {
+		if slices.Contains(subset, g) {
+			price := merged.Pools[len(m.members)+k].ShadowPrice
+			raised.add(price)
+			if m.takes(subset) {
+				free.add(price)
+			}
+		}
+	}
+	for k, takers := range m.takers {
+		if m.of[takers[0]] != m.of[g] {
+			continue
+		}
+		price := merged.Pools[m.besideTakers(k)].ShadowPrice
+		raised.add(price)
+		if slices.Contains(takers, g) {
+			free.add(price)
+		}
+	}
+	raised.add(-min(m.extra[g], free.total()))
+	return max(0, raised.total())
 }
 
 func (m *merge) assess(merged *Solution, replicas [][][]int) *Solution {

@@ -32,8 +32,11 @@ func params(n uint64) instance.Params {
 	if n%7 == 6 {
 		p.DevicesPerNode = 8
 	}
-	if n%11 == 3 || n%11 == 8 {
-		p.Zones = 2 + int(n%2)
+	switch n % 11 {
+	case 3:
+		p.Zones = 2
+	case 8:
+		p.Zones = 3
 	}
 	return p
 }
@@ -41,7 +44,10 @@ func params(n uint64) instance.Params {
 // draw draws a problem. Of several zones every fifth workload runs in one.
 func draw(p instance.Params) *optimizer.Problem {
 	problem := instance.Generate(p)
-	for i := 0; i < len(problem.Workloads) && p.Zones > 0; i += 5 {
+	if p.Zones == 0 {
+		return problem
+	}
+	for i := 0; i < len(problem.Workloads); i += 5 {
 		for j := range problem.Workloads[i].Variants {
 			v := &problem.Workloads[i].Variants[j]
 			v.Placements = v.Placements[i/5%p.Zones:][:1]
