@@ -192,7 +192,7 @@ func TestSmallFleetsPartlyInOneZoneAreProven(t *testing.T) {
 	for _, kind := range []instance.Kind{instance.VeryTight, instance.Short} {
 		for seed := range uint64(8) {
 			p := instance.Generate(instance.Params{Kind: kind, Workloads: 20, Pools: 5, Zones: 3, Seed: seed})
-			pin(p, 2, 3)
+			instance.Pin(p, 2, 3)
 			s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: 1_000_000})
 			if err != nil || s.Proof != optimizer.Optimal {
 				t.Errorf("%v, seed %d: error %v, gap %v", kind, seed, err, s.Gap)
@@ -226,7 +226,7 @@ func BenchmarkZones(b *testing.B) {
 						worst := 0.0
 						for seed := uint64(0); b.Loop(); seed++ {
 							p := instance.Generate(instance.Params{Kind: kind, Workloads: workloads, Pools: 5, Zones: zones, Seed: seed})
-							pin(p, workloads*share/100, zones)
+							instance.Pin(p, workloads*share/100, zones)
 							s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: 1_000_000})
 							if err != nil {
 								b.Fatal(err)
@@ -237,16 +237,6 @@ func BenchmarkZones(b *testing.B) {
 					})
 				}
 			}
-		}
-	}
-}
-
-// pin lets so many workloads run in one zone each, in turn.
-func pin(p *optimizer.Problem, workloads, zones int) {
-	for i := range p.Workloads[:workloads] {
-		for j := range p.Workloads[i].Variants {
-			v := &p.Workloads[i].Variants[j]
-			v.Placements = v.Placements[i%zones:][:1]
 		}
 	}
 }

@@ -18,8 +18,8 @@ type merge struct {
 	// of is the merged pool by pool, and members the reverse, the cheapest first.
 	of      []int
 	members [][]int
-	// subsets are the pools, in increasing order, in which variants may run that may not run in all of their class. Each has a
-	// further pool in the merged problem, behind the others.
+	// subsets are the pools, in increasing order, in which variants may run that may not run in all of their class, and the takers that
+	// hold some of these. Each has a further pool in the merged problem, behind the others.
 	subsets [][]int
 	// takers are sets of pools of a class, each in increasing order, for which what overflows is limited. Each has a further pool behind those
 	// of subsets, with the other pools of the class.

@@ -135,6 +135,16 @@ func splitPools(r *rand.Rand, zones int, problem *optimizer.Problem) {
 	}
 }
 
+// Pin lets the first so many workloads of a problem with zones run in one of them each, in turn.
+func Pin(p *optimizer.Problem, workloads, zones int) {
+	for i := range p.Workloads[:workloads] {
+		for j := range p.Workloads[i].Variants {
+			v := &p.Workloads[i].Variants[j]
+			v.Placements = v.Placements[i%zones:][:1]
+		}
+	}
+}
+
 // addQuotas shares every pool out with some slack, so that the quotas of large
 // namespaces bind.
 func (d demand) addQuotas(r *rand.Rand, p Params, problem *optimizer.Problem) {
