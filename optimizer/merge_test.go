@@ -20,6 +20,15 @@ func randomZones(r *rand.Rand) *Problem {
 	if r.IntN(2) == 0 {
 		p.BudgetPerHour = 0
 	}
+	if r.IntN(2) == 0 {
+		for g := range p.Pools {
+			p.Pools[g].DevicesPerNode = 0
+			p.Pools[g].Capacity *= 2
+		}
+		for i := range p.Workloads {
+			p.Workloads[i].Demand *= 2
+		}
+	}
 	for i := range p.Workloads {
 		for j := range p.Workloads[i].Variants {
 			if r.IntN(3) > 0 {
