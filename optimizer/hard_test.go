@@ -30,6 +30,24 @@ func TestLargeFleetsAreProvenByPriority(t *testing.T) {
 	}
 }
 
+// What the search for prices proves of a plan for all priorities isn't searched for again, and what is begins at the prices found before:
+// these fleets took an effort of 1,670,000.
+func TestLargeFleetsByPriorityAreSettledOnce(t *testing.T) {
+	t.Parallel()
+	effort := 0
+	for seed := range uint64(4) {
+		p := instance.Generate(instance.Params{Kind: instance.Short, Workloads: 3000, Pools: 5, Lexicographic: true, Seed: seed})
+		s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3})
+		if err != nil || s.Proof != optimizer.Optimal {
+			t.Errorf("seed %d: error %v, proof %v, gap %v, levels %v", seed, err, s.Proof, s.Gap, s.Levels)
+		}
+		effort += s.Effort
+	}
+	if effort > 1_400_000 {
+		t.Errorf("effort %d", effort)
+	}
+}
+
 // A small fleet by priority that kept a gap of its levels for seconds: what splits have gained tells which ones to
 // choose there, where costs tell little.
 func TestPseudocostsProveAHardFleetByPriority(t *testing.T) {

@@ -137,6 +137,9 @@ type stage struct {
 	hasty, bounding bool
 }
 
+// minimises is what the stage minimises.
+func (s *stage) minimises() minimised { return minimised{s.kind, s.priority} }
+
 type stageKind int
 
 const (

@@ -55,7 +55,7 @@ func solveAsIs(p *Problem, o Options) *Solution {
 
 func newSolver(p *Problem, o Options) *solver {
 	stop := &stopper{ask: o.Stop}
-	s := &solver{packed: packPools(p), options: o, bounds: map[int]float64{}, budget: &effort{left: o.Effort, unasked: askEvery, stop: stop}}
+	s := &solver{packed: packPools(p), options: o, bounds: map[int]float64{}, roots: map[minimised]outcome{}, budget: &effort{left: o.Effort, unasked: askEvery, stop: stop}}
 	if o.Stop != nil && o.Start == nil {
 		s.makeFirst(p)
 	}
@@ -92,15 +92,24 @@ type solver struct {
 	// last is the outcome of the last stage, and money that of the stage that bounds the cost best, its
 	// program nil if there was no time for any.
 	last, money outcome
+	// roots are the outcomes of the last stages at the root, by what they minimise, as far as forBounds keeps them.
+	roots map[minimised]outcome
+}
+
+// minimised is what a stage minimises.
+type minimised struct {
+	kind     stageKind
+	priority int
 }
 
 // outcome is the result of a stage and its program, what was settled for it, and whether its bound is
-// that of the root, at the prices.
+// that of the root, at the prices. Shadow prices are for people to read.
 type outcome struct {
 	result
-	program *program
-	settled map[int]float64
-	root    bool
+	shadowPrices []float64
+	program      *program
+	settled      map[int]float64
+	root         bool
 }
 
 // boundFor is the bound for plans that leave so much of each priority. Where that is more than what was
@@ -153,7 +162,7 @@ func (s *solver) stages() {
 	if s.money.program != nil && s.budget.exhausted() && s.settles(all) {
 		return // with the bound of what was tried; without any, nothing below does anything
 	}
-	s.money = outcome{}
+	s.last, s.money = outcome{}, outcome{} // prices at which nothing could be left unserved tell nothing
 	settled := stage{kind: shortfallStage, elastic: true, settled: map[int]float64{}}
 	if !s.budget.exhausted() {
 		s.settleShortfall(&settled)
@@ -185,9 +194,10 @@ func (s *solver) fillAll() *plan {
 }
 
 // settleLevels settles the levels and then the cost: first in haste, so that there is an answer to
-// everything soon, and then again from the first level on that was not proven so.
+// everything soon, and then again from the first level on that was not proven so. Of a large fleet, what the plan so far
+// is good enough for by the bounds so far is settled at once.
 func (s *solver) settleLevels(settled stage, priorities []int) {
-	if len(priorities) > 0 {
+	if len(priorities) > 0 && !s.costIsKnown() {
 		s.boundCost(settled, priorities)
 	}
 	proven := s.settleEach(settled, priorities, true)
@@ -210,13 +220,32 @@ func (s *solver) settleEach(settled stage, priorities []int, hasty bool) (proven
 			return proven
 		}
 		settled.priority = priority
-		s.settle(settled)
+		if !s.large() || !s.provenLevel(priority) {
+			s.settle(settled)
+		}
 		settled.settled[priority] = s.unmetOfPlan(priority)
-		if proven == k && settled.settled[priority]-s.bounds[priority] <= s.options.provenGap()*settled.unit(s.canonical.from) {
+		if proven == k && s.provenLevel(priority) {
 			proven++
 		}
 	}
 	return proven
+}
+
+// provenLevel says whether the plan so far is within the gap asked for of what is proven of a level.
+func (s *solver) provenLevel(priority int) bool {
+	at := stage{kind: unmetStage, priority: priority}
+	return s.unmetOfPlan(priority)-s.bounds[priority] <= s.options.provenGap()*at.unit(s.canonical.from)
+}
+
+// costIsKnown says whether the plan so far of a large fleet is within the gap asked for of what is proven of the cost. Of small ones the best
+// plan is wanted.
+func (s *solver) costIsKnown() bool {
+	if !s.large() || s.money.program == nil {
+		return false
+	}
+	p := s.canonical.from
+	e := p.evaluate(s.canonical.restore(s.plan.replicas), s.packed, func(int) {})
+	return gapOf(e.Objective, proven(s.costBound())) <= s.options.provenGap()
 }
 
 // boundCost bounds the cost of all plans that leave no more of any priority than the plan so far: a search that
@@ -238,7 +267,7 @@ func (s *solver) boundCost(at stage, priorities []int) {
 // that plan would have to, it looks for the cheapest that serves as much.
 func (s *solver) minimizeCost(at stage, priorities []int, hasty bool) {
 	at.kind, at.priority, at.hasty = moneyStage, 0, hasty
-	for !s.budget.exhausted() {
+	for !s.budget.exhausted() && !s.costIsKnown() {
 		s.filled = false
 		s.run(at, false)
 		left := s.left(at.settled, priorities)
@@ -317,9 +346,13 @@ func (s *solver) priorities() []int {
 }
 
 func (s *solver) settleShortfall(next *stage) {
-	s.run(*next, false)
+	if s.shortfall() > 0 {
+		s.run(*next, false)
+	}
 	missing := float64(s.shortfall())
-	s.bounds[0] = min(math.Ceil(proven(s.last.bound)-1e-3), missing)
+	if missing > 0 {
+		s.bounds[0] = min(math.Ceil(proven(s.last.bound)-1e-3), missing)
+	}
 	next.shortfall, next.shortfallSettled = missing, true
 	next.elastic = missing > 0
 }
@@ -360,6 +393,9 @@ func (s *solver) run(at stage, tentative bool) {
 		budget.limit(max(hastyEffort, hastyShare*len(s.canonical.workloads)))
 	}
 	t := s.newTree(at, program, before, budget)
+	if own, ok := s.roots[at.minimises()]; ok {
+		t.own = program.carryOver(own)
+	}
 	if s.plan != nil {
 		t.offerPlan(s.plan.replicas)
 	}
@@ -373,8 +409,12 @@ func (s *solver) run(at stage, tentative bool) {
 	} else if s.last.result = t.solve(tentative); t.grown {
 		l = s.searchRounded(at, t, tentative)
 	}
-	if at.kind == moneyStage && !at.bounding && t.best != nil && t.rootPrices != nil && !budget.exhausted() {
-		s.last.prices = t.shadowPrices()
+	if t.rootPrices != nil && !tentative {
+		s.roots[at.minimises()] = s.last.forBounds()
+	}
+	s.last.shadowPrices = s.last.prices
+	if at.kind == moneyStage && (!at.bounding || s.large()) && t.rootPrices != nil && !budget.exhausted() {
+		s.last.shadowPrices = t.shadowPrices()
 	}
 	if tentative && s.last.poor() && s.offerGreedy(t) {
 		l = t.l
@@ -575,7 +615,11 @@ func (t *tree) shadowPrices() []float64 {
 	if !b.value.ok {
 		return t.rootPrices
 	}
-	b.ascend(goal{target: t.best.cost - shadowGap*math.Abs(t.best.cost), hopeless: math.Inf(1), passes: shadowPasses, precision: shadowPrecision})
+	value := t.rootValue.bound
+	if t.best != nil {
+		value = t.best.cost
+	}
+	b.ascend(goal{target: value - shadowGap*math.Abs(value), hopeless: math.Inf(1), passes: shadowPasses, precision: shadowPrecision})
 	return b.prices
 }
 
@@ -631,7 +675,7 @@ func (s *Solution) proof(wanted float64) Proof {
 // addPrices puts the multipliers at the root to what they price.
 func (s *solver) addPrices(out *Solution) {
 	for r, row := range s.money.program.rows {
-		price := s.money.prices[r]
+		price := s.money.shadowPrices[r]
 		switch row.kind {
 		case poolRow:
 			out.Pools[s.canonical.pools[row.index]].ShadowPrice += price
@@ -647,7 +691,7 @@ func (s *solver) addPrices(out *Solution) {
 		marginal := prices.take(len(w.variants))
 		for j := range w.variants {
 			variant := int(s.canonical.items[from][w.variants[j].firstItem].variant)
-			marginal[variant] = w.marginalPrice(&w.variants[j], s.money.prices) / s.canonical.from.Workloads[from].servable(variant)
+			marginal[variant] = w.marginalPrice(&w.variants[j], s.money.shadowPrices) / s.canonical.from.Workloads[from].servable(variant)
 		}
 		out.Allocations[from].MarginalPrice = marginal
 	}

@@ -45,9 +45,10 @@ type tree struct {
 	coreLimit int
 	coreReach float64
 	made      int
-	// start are prices that were good for the stage before, warm an earlier plan and its prices.
-	start []float64
-	warm  *warmStart
+	// start are prices that were good for the stage before, own those for one that minimised the same, nil if there was none, and warm
+	// is an earlier plan and its prices.
+	start, own []float64
+	warm       *warmStart
 	// rootPrices are the multipliers at the root, for shadow prices, and rootValue is the Lagrangian there.
 	rootPrices []float64
 	rootValue  lagrangianValue
@@ -313,6 +314,9 @@ func (t *tree) adopt(from *warmStart) {
 // better than 0. What a unit of the settled levels is worth in terms of this stage
 // is not known; the multiples span the plausible range.
 func (t *tree) chooseStart() {
+	if t.own != nil && t.startAt(t.own) {
+		return
+	}
 	norm := 0.0
 	for r, price := range t.start {
 		norm = max(norm, price/t.bundle.scale[r])
@@ -337,12 +341,22 @@ func (t *tree) chooseStart() {
 			best, known = prices, v.bound
 		}
 	}
-	if best == nil || !t.l.budget.spend(len(t.l.workloads)) {
-		return
+	if best != nil {
+		t.startAt(best)
 	}
-	if v := t.l.evaluate(best); v.ok && v.bound > t.bundle.value.bound {
-		t.bundle.prices, t.bundle.value = best, v
+}
+
+// startAt starts the ascent at prices if they bound better, and says whether they do.
+func (t *tree) startAt(prices []float64) bool {
+	if !t.l.budget.spend(len(t.l.workloads)) {
+		return false
 	}
+	v := t.l.evaluate(prices)
+	if !v.ok || v.bound <= t.bundle.value.bound {
+		return false
+	}
+	t.bundle.prices, t.bundle.value = prices, v
+	return true
 }
 
 // finishExactly closes the root to the last digit where that is easy, whatever the

@@ -17,16 +17,16 @@ func (s *solver) weigh(at stage, priorities []int) {
 		}
 		at.settled[priority] = 0
 	}
-	roots := map[int]outcome{}
 	if s.large() {
-		at = s.priceUnmet(at, priorities, roots)
+		at = s.priceUnmet(at, priorities)
 	}
 	at.kind = weighedStage
 	s.run(at, false)
 	s.plan = s.better(before, s.plan, priorities)
-	for _, priority := range sortedKeys(roots) {
-		root := roots[priority]
-		s.bounds[priority] = proven(root.boundFor(s.unmetOfPlan))
+	for _, priority := range priorities {
+		if root, ok := s.roots[minimised{unmetStage, priority}]; ok {
+			s.bounds[priority] = proven(root.boundFor(s.unmetOfPlan))
+		}
 	}
 }
 
@@ -47,9 +47,9 @@ func (s *solver) better(a, b *plan, priorities []int) *plan {
 // can be for each priority: the multipliers of limits on the unmet demand of each that are
 // somewhat above its bound, given the limits of those before. A plan that is the very best for one
 // priority would leave next to nothing to choose from for those after it. Where the plan so far is
-// within the limits, it is they. What bounds the priorities on the way goes to roots, and what bounds the cost to s.money:
+// within the limits, it is they. What bounds the priorities on the way is among the roots, and what bounds the cost is s.money:
 // there is a bound of everything from then on.
-func (s *solver) priceUnmet(at stage, priorities []int, roots map[int]outcome) stage {
+func (s *solver) priceUnmet(at stage, priorities []int) stage {
 	limited := at
 	limited.settled, limited.bounding = maps.Clone(at.settled), true
 	units, known := map[int]float64{}, true
@@ -62,7 +62,6 @@ func (s *solver) priceUnmet(at stage, priorities []int, roots map[int]outcome) s
 		if math.IsInf(s.last.bound, 1) {
 			return at
 		}
-		roots[priority] = s.last.forBounds()
 		units[priority] = limited.unit(s.canonical.from)
 		limit := s.last.bound + sparedGap*max(s.options.searchGap(), leastSpared)*units[priority]
 		if unmet := s.unmet(s.plan, priority); known && unmet <= limit {
