@@ -463,7 +463,7 @@ func (m *merge) leftFree(g int, namespace string) Workload {
 	v.within = m.limitedByTakers(v.within, pools)
 	return Workload{
 		Name: pool.Name + " left free", Namespace: namespace, Priority: 1, Demand: float64(pool.Capacity), Penalized: true, UnmetPenalty: m.extra[g],
-		Variants: []Variant{v},
+		Variants: []Variant{v}, leftFree: true,
 	}
 }
 

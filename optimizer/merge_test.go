@@ -276,17 +276,19 @@ func TestShadowPricesOfTakers(t *testing.T) {
 	}
 }
 
-// Several pools of each accelerator make a fleet no harder. Taken one by one, 15 of these 18 fleets are not proven with this effort, and
-// keep gaps of 0.2 to 42 %. Of the fleets of some other seeds one by priority ends at 0.10 to 0.17 %.
+// Several pools of each accelerator make a fleet no harder. Taken one by one, 15 of the 18 fleets of seed 3 are not proven with twice this effort,
+// and keep gaps of 0.2 to 42 %. Three of the tight ones of seed 1 end at 0.17 to 0.23 % where devices that are left free are kept from demand.
 func TestFleetsInZonesAreProven(t *testing.T) {
-	for prices := range 3 {
-		for _, kind := range []fleetKind{tightFleet, veryTightFleet, penalizedFleet} {
-			for _, workloads := range []int{60, 400} {
-				p := inZones(rand.New(rand.NewPCG(uint64(workloads), 6)), randomFleet(3, kind, workloads, 4), 3, prices)
-				if s := solve(t, p, Options{RelativeGap: 1e-3, Effort: 1_000_000}); s.Proof != Optimal {
-					t.Errorf("prices %d, %v, %d workloads: gap %v, levels %+v", prices, kind, workloads, s.Gap, s.Levels)
-				} else {
-					checkSolution(t, p, s)
+	for _, seed := range []uint64{1, 3} {
+		for prices := range 3 {
+			for _, kind := range []fleetKind{tightFleet, veryTightFleet, penalizedFleet} {
+				for _, workloads := range []int{60, 200, 400} {
+					p := inZones(rand.New(rand.NewPCG(uint64(workloads), 6)), randomFleet(seed, kind, workloads, 4), 3, prices)
+					if s := solve(t, p, Options{RelativeGap: 1e-3, Effort: 500_000}); s.Proof != Optimal {
+						t.Errorf("seed %d, prices %d, %v, %d workloads: gap %v, levels %+v", seed, prices, kind, workloads, s.Gap, s.Levels)
+					} else {
+						checkSolution(t, p, s)
+					}
 				}
 			}
 		}

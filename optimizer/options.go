@@ -61,12 +61,14 @@ type limits struct {
 	// reliable is the number of gains seen on each side of the splits of an item from which on they tell what the
 	// next ones may gain.
 	reliable int
+	// fixedPrices is the number of workloads up to which priorities are weighed by prices in a fixed ratio, for a plan for all of them to begin with.
+	fixedPrices int
 	// priced is the number of namespaces with quotas up to which these are priced, and workloads not grouped by namespace.
 	priced int
 }
 
 func defaultLimits() *limits {
-	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 40_000, rootRows: 250, exactRows: 250, known: 25, fewColumns: 300, fewPrograms: 300, unrounded: 8, young: 4, reliable: 8, priced: 3}
+	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 40_000, rootRows: 250, exactRows: 250, known: 25, fewColumns: 300, fewPrograms: 300, unrounded: 8, young: 4, reliable: 8, fixedPrices: 40, priced: 3}
 }
 
 // defaultEffort is some ten seconds.

@@ -78,6 +78,8 @@ type Workload struct {
 
 	// waived are requests/s, of any shapes, that need not be served.
 	waived float64
+	// leftFree: it stands for devices that are left free.
+	leftFree bool
 }
 
 // Shape is one kind of requests.

@@ -220,7 +220,7 @@ func (s *solver) settleEach(settled stage, priorities []int, hasty bool) (proven
 			return proven
 		}
 		settled.priority = priority
-		if !s.large() || !s.provenLevel(priority) {
+		if !s.provenLevel(priority) {
 			s.settle(settled)
 		}
 		settled.settled[priority] = s.unmetOfPlan(priority)
@@ -450,7 +450,7 @@ func (s *solver) offerGreedy(t *tree) bool {
 // newTree prepares to solve the program of a stage, from the prices of the stage before.
 func (s *solver) newTree(at stage, p *program, before outcome, budget *effort) *tree {
 	t := newTree(newLagrangian(p, budget), s.options)
-	t.hasty = at.bounding || at.kind == weighedStage && !(s.large() && t.quick()) || at.hasty && !t.quick()
+	t.hasty = at.bounding || at.kind == weighedStage && !(at.worth != nil && t.quick()) || at.hasty && !t.quick()
 	t.bounding, t.onward = at.bounding, at.kind == moneyStage && !at.hasty
 	t.unit, t.whole = at.unit(s.canonical.from), at.kind == shortfallStage
 	if before.program != nil {
@@ -514,18 +514,62 @@ func (s *solver) keep(l *lagrangian, best *assignment) {
 		return
 	}
 	if slices.ContainsFunc(p.unmet, func(unmet float64) bool { return unmet != 0 }) {
-		full := fill(s.canonical, s.packings, p, func(i, item int) bool { return l.hasRoom(best, i, item) })
+		full := s.fillUp(l, best, p)
 		s.filled = !slices.Equal(full.replicas, p.replicas)
 		p = full
 	}
 	s.plan = p
 }
 
-// hasRoom says whether one more replica of an item of workload i may fit beside an assignment, but for rounding.
-func (l *lagrangian) hasRoom(a *assignment, i, item int) bool {
+// fillUp fills the plan of an assignment. Devices that are left free are there for demand that no penalty pays for.
+func (s *solver) fillUp(l *lagrangian, a *assignment, p *plan) *plan {
+	room := func(use []float64) func(i, item int) bool {
+		return func(i, item int) bool { return l.hasRoom(use, i, item) }
+	}
+	if without, use := s.withoutLeftFree(l, a, p); without != nil {
+		for i := range s.canonical.workloads {
+			if !s.canonical.given(i).Penalized && s.canonical.mayGain(i, without, room(use)) {
+				return fill(s.canonical, s.packings, without, room(use))
+			}
+		}
+	}
+	return fill(s.canonical, s.packings, p, room(a.use))
+}
+
+// withoutLeftFree is the plan of an assignment, and what it uses, without the workloads that stand for devices that are left free, nil
+// where there are none.
+func (s *solver) withoutLeftFree(l *lagrangian, a *assignment, p *plan) (without *plan, use []float64) {
+	for i := range s.canonical.workloads {
+		w := s.canonical.given(i)
+		if !w.leftFree {
+			continue
+		}
+		if without == nil {
+			without, use = &plan{replicas: slices.Clone(p.replicas), unmet: slices.Clone(p.unmet)}, slices.Clone(a.use)
+		}
+		l.takeAway(i, without.replicas, use)
+		without.unmet[i] = w.Demand
+	}
+	return without, use
+}
+
+// takeAway takes the replicas of workload i out of a plan, and what they use.
+func (l *lagrangian) takeAway(i int, replicas []int32, use []float64) {
+	w := &l.workloads[i]
+	for item := range w.places {
+		n := &replicas[w.firstItem+item]
+		for _, u := range w.usesOf(&w.places[item]) {
+			use[u.row] -= u.amount * float64(*n)
+		}
+		*n = 0
+	}
+}
+
+// hasRoom says whether one more replica of an item of workload i may fit beside what is in use, but for rounding.
+func (l *lagrangian) hasRoom(use []float64, i, item int) bool {
 	w := &l.workloads[i]
 	for _, u := range w.usesOf(&w.places[item]) {
-		if a.use[u.row]+u.amount > l.rows[u.row].limit*(1+tolerance) {
+		if use[u.row]+u.amount > l.rows[u.row].limit*(1+tolerance) {
 			return false
 		}
 	}

@@ -17,7 +17,7 @@ func (s *solver) weigh(at stage, priorities []int) {
 		}
 		at.settled[priority] = 0
 	}
-	if s.large() {
+	if len(s.canonical.workloads) > s.options.limits.fixedPrices && !s.grouped {
 		at = s.priceUnmet(at, priorities)
 	}
 	at.kind = weighedStage
@@ -46,13 +46,13 @@ func (s *solver) better(a, b *plan, priorities []int) *plan {
 // priceUnmet is the stage at with prices of unmet demand at which a plan of least cost is about as good as
 // can be for each priority: the multipliers of limits on the unmet demand of each that are
 // somewhat above its bound, given the limits of those before. A plan that is the very best for one
-// priority would leave next to nothing to choose from for those after it. Where the plan so far is
-// within the limits, it is they. What bounds the priorities on the way is among the roots, and what bounds the cost is s.money:
+// priority would leave next to nothing to choose from for those after it. But where a priority may be served entirely, it should be: its
+// price is servedWorth times as high. Where the plan so far is within the limits, it is they. What bounds the priorities on the way is among the roots, and what bounds the cost is s.money:
 // there is a bound of everything from then on.
 func (s *solver) priceUnmet(at stage, priorities []int) stage {
 	limited := at
 	limited.settled, limited.bounding = maps.Clone(at.settled), true
-	units, known := map[int]float64{}, true
+	units, servable, known := map[int]float64{}, map[int]bool{}, true
 	for _, priority := range priorities {
 		if _, served := at.settled[priority]; served {
 			continue
@@ -63,6 +63,7 @@ func (s *solver) priceUnmet(at stage, priorities []int) stage {
 			return at
 		}
 		units[priority] = limited.unit(s.canonical.from)
+		servable[priority] = s.last.bound <= tolerance*units[priority]
 		limit := s.last.bound + sparedGap*max(s.options.searchGap(), leastSpared)*units[priority]
 		if unmet := s.unmet(s.plan, priority); known && unmet <= limit {
 			limit, at.settled[priority] = unmet, unmet
@@ -77,23 +78,30 @@ func (s *solver) priceUnmet(at stage, priorities []int) stage {
 		return at
 	}
 	s.money = s.last
-	at.worth, at.weighed = map[int]float64{}, sparedGap*s.last.bound
+	at.worth, at.weighed = map[int]float64{}, weighedGap*s.last.bound
 	for r, row := range s.last.program.rows {
-		if row.kind == unmetRow {
-			at.worth[row.index] = max(leastWorth, s.last.prices[r])
-			at.weighed = min(at.weighed, sparedGap*at.worth[row.index]*units[row.index])
+		if row.kind != unmetRow {
+			continue
 		}
+		worth := max(leastWorth, s.last.prices[r])
+		if servable[row.index] {
+			worth *= servedWorth
+		}
+		at.worth[row.index] = worth
+		at.weighed = min(at.weighed, weighedGap*worth*units[row.index])
 	}
 	return at
 }
 
 // sparedGap is the share of the gap of a priority that is left to those after it, of the one asked for
-// but at least leastSpared. leastWorth is the least price of unmet demand, and hastyEffort, or hastyShare for each
-// workload, limits the search for a plan at these prices, and for one of a level in haste.
+// but at least leastSpared, and weighedGap that of the smallest gap in which the plan has to be. leastWorth is the least price of unmet
+// demand, and hastyEffort, or hastyShare for each workload, limits the search for a plan at these prices, and for one of a level in haste.
 const (
-	sparedGap   = 0.5
+	sparedGap   = 0.25
+	weighedGap  = 0.5
 	leastSpared = 1e-4
 	leastWorth  = 1e-6
+	servedWorth = 10
 	hastyEffort = 200_000
 	hastyShare  = 50
 )
