@@ -28,16 +28,11 @@ type filler struct {
 	counts []int
 }
 
-// fill returns a plan with all of another one's replicas, or, without one, with as many of the
-// declared minimums as fit. room says whether the other plan may leave room for one
-// more replica of an item of a workload.
-func fill(c *canonical, packings []packing, from *plan, room func(workload, item int) bool) *plan {
+// fill returns a plan with all of another one's replicas, and more of the workloads that are open, or, without one, with as many of the
+// declared minimums as fit.
+func fill(c *canonical, packings []packing, from *plan, open []bool) *plan {
 	if from == nil {
 		return fillEmpty(c, packings)
-	}
-	open := make([]bool, len(c.workloads))
-	for i := range open {
-		open[i] = c.mayGain(i, from, room)
 	}
 	if !slices.Contains(open, true) {
 		return from
@@ -67,8 +62,20 @@ func fillEmpty(c *canonical, packings []packing) *plan {
 	return f.plan
 }
 
-// mayGain says whether more replicas may serve what a plan leaves of a workload, and be worth it.
-func (c *canonical) mayGain(i int, p *plan, room func(workload, item int) bool) bool {
+// mayGain says of which workloads more replicas may serve what a plan leaves, and be worth it. room says whether the plan may leave room
+// for one more replica of an item of a workload.
+func (c *canonical) mayGain(p *plan, room func(workload, item int) bool) []bool {
+	open := make([]bool, len(c.workloads))
+	for i := range open {
+		open[i] = c.oneMayGain(i, p, room)
+	}
+	return open
+}
+
+// anywhere says that there may be room for all replicas.
+func anywhere(int, int) bool { return true }
+
+func (c *canonical) oneMayGain(i int, p *plan, room func(workload, item int) bool) bool {
 	unmet := p.unmet[i]
 	if unmet == 0 {
 		return false

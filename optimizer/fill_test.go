@@ -131,9 +131,10 @@ func TestStoppedBeforeAPlan(t *testing.T) {
 // of any priority than its own.
 func TestStoppedBoundsHold(t *testing.T) {
 	t.Parallel()
-	large := defaultLimits()
-	large.rootRows = 20
-	for _, limits := range []*limits{defaultLimits(), large} {
+	priced, large := defaultLimits(), defaultLimits()
+	priced.fixedPrices = 0
+	large.fixedPrices, large.rootRows = 0, 20
+	for _, limits := range []*limits{defaultLimits(), priced, large} {
 		for _, kind := range []fleetKind{tightFleet, shortFleet, penalizedFleet, budgetFleet} {
 			p := randomFleet(7, kind, 40, 4)
 			o := Options{RelativeGap: 1e-3, Effort: 200_000, limits: limits}

@@ -279,6 +279,7 @@ func TestShadowPricesOfTakers(t *testing.T) {
 // Several pools of each accelerator make a fleet no harder. Taken one by one, 15 of the 18 fleets of seed 3 are not proven with twice this effort,
 // and keep gaps of 0.2 to 42 %. Three of the tight ones of seed 1 end at 0.17 to 0.23 % where devices that are left free are kept from demand.
 func TestFleetsInZonesAreProven(t *testing.T) {
+	t.Parallel()
 	for _, seed := range []uint64{1, 3} {
 		for prices := range 3 {
 			for _, kind := range []fleetKind{tightFleet, veryTightFleet, penalizedFleet} {

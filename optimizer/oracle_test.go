@@ -442,8 +442,13 @@ func checkSolution(t *testing.T, p *Problem, s *Solution) {
 	for i := range s.Allocations {
 		checkShares(t, &p.Workloads[i], &s.Allocations[i])
 	}
-	if s.Bound > s.Objective || s.Bound < 0 {
+	if !(s.Bound >= 0 && s.Bound <= s.Objective) {
 		t.Errorf("bound %v of objective %v", s.Bound, s.Objective)
+	}
+	for _, l := range s.Levels {
+		if !(l.Bound >= 0 && l.Bound <= l.Unmet) {
+			t.Errorf("level %+v", l)
+		}
 	}
 	for g := range s.Pools {
 		if s.Pools[g].Used != e.Pools[g] || !(s.Pools[g].ShadowPrice >= 0) {

@@ -55,7 +55,7 @@ func solveAsIs(p *Problem, o Options) *Solution {
 
 func newSolver(p *Problem, o Options) *solver {
 	stop := &stopper{ask: o.Stop}
-	s := &solver{packed: packPools(p), options: o, bounds: map[int]float64{}, roots: map[minimised]outcome{}, budget: &effort{left: o.Effort, unasked: askEvery, stop: stop}}
+	s := &solver{packed: packPools(p), options: o, bounds: map[int]float64{}, ends: map[minimised]outcome{}, budget: &effort{left: o.Effort, unasked: askEvery, stop: stop}}
 	if o.Stop != nil && o.Start == nil {
 		s.makeFirst(p)
 	}
@@ -92,8 +92,8 @@ type solver struct {
 	// last is the outcome of the last stage, and money that of the stage that bounds the cost best, its
 	// program nil if there was no time for any.
 	last, money outcome
-	// roots are the outcomes of the last stages at the root, by what they minimise, as far as forBounds keeps them.
-	roots map[minimised]outcome
+	// ends have the prices at the root of the last stages, by what they minimised, for the next ones to begin with.
+	ends map[minimised]outcome
 }
 
 // minimised is what a stage minimises.
@@ -194,8 +194,8 @@ func (s *solver) fillAll() *plan {
 }
 
 // settleLevels settles the levels and then the cost: first in haste, so that there is an answer to
-// everything soon, and then again from the first level on that was not proven so. Of a large fleet, what the plan so far
-// is good enough for by the bounds so far is settled at once.
+// everything soon, and then again from the first level on that was not proven so. Levels of which the plan so far is good enough by
+// the bounds so far are settled at once, and so is the cost of a large fleet.
 func (s *solver) settleLevels(settled stage, priorities []int) {
 	if len(priorities) > 0 && !s.costIsKnown() {
 		s.boundCost(settled, priorities)
@@ -231,10 +231,11 @@ func (s *solver) settleEach(settled stage, priorities []int, hasty bool) (proven
 	return proven
 }
 
-// provenLevel says whether the plan so far is within the gap asked for of what is proven of a level.
+// provenLevel says whether the plan so far is within the gap asked for of what is proven of a level, if anything is.
 func (s *solver) provenLevel(priority int) bool {
-	at := stage{kind: unmetStage, priority: priority}
-	return s.unmetOfPlan(priority)-s.bounds[priority] <= s.options.provenGap()*at.unit(s.canonical.from)
+	unmet, at := s.unmetOfPlan(priority), stage{kind: unmetStage, priority: priority}
+	bound, bounded := s.bounds[priority]
+	return unmet == 0 || bounded && unmet-bound <= s.options.provenGap()*at.unit(s.canonical.from)
 }
 
 // costIsKnown says whether the plan so far of a large fleet is within the gap asked for of what is proven of the cost. Of small ones the best
@@ -257,7 +258,7 @@ func (s *solver) boundCost(at stage, priorities []int) {
 	at.kind, at.priority, at.bounding = moneyStage, 0, true
 	at.settled = s.left(at.settled, priorities)
 	before := s.last
-	if s.run(at, false); !math.IsInf(s.last.bound, 1) {
+	if s.run(at, false); !math.IsInf(s.last.bound, 1) && s.last.boundFor(s.unmetOfPlan) >= s.costBound() {
 		s.money = s.last
 	}
 	s.last = before
@@ -393,8 +394,8 @@ func (s *solver) run(at stage, tentative bool) {
 		budget.limit(max(hastyEffort, hastyShare*len(s.canonical.workloads)))
 	}
 	t := s.newTree(at, program, before, budget)
-	if own, ok := s.roots[at.minimises()]; ok {
-		t.own = program.carryOver(own)
+	if own, ok := s.ends[at.minimises()]; ok {
+		t.own = program.carryOver(own, 0)
 	}
 	if s.plan != nil {
 		t.offerPlan(s.plan.replicas)
@@ -409,11 +410,11 @@ func (s *solver) run(at stage, tentative bool) {
 	} else if s.last.result = t.solve(tentative); t.grown {
 		l = s.searchRounded(at, t, tentative)
 	}
-	if t.rootPrices != nil && !tentative {
-		s.roots[at.minimises()] = s.last.forBounds()
+	if t.rootPrices != nil && !tentative && !math.IsInf(s.last.bound, 1) {
+		s.ends[at.minimises()] = s.last.forBounds()
 	}
 	s.last.shadowPrices = s.last.prices
-	if at.kind == moneyStage && (!at.bounding || s.large()) && t.rootPrices != nil && !budget.exhausted() {
+	if at.kind == moneyStage && (t.best != nil && !at.bounding || at.bounding && s.large()) && t.rootPrices != nil && !budget.exhausted() {
 		s.last.shadowPrices = t.shadowPrices()
 	}
 	if tentative && s.last.poor() && s.offerGreedy(t) {
@@ -454,7 +455,7 @@ func (s *solver) newTree(at stage, p *program, before outcome, budget *effort) *
 	t.bounding, t.onward = at.bounding, at.kind == moneyStage && !at.hasty
 	t.unit, t.whole = at.unit(s.canonical.from), at.kind == shortfallStage
 	if before.program != nil {
-		t.start = p.carryOver(before)
+		t.start = p.carryOver(before, 1)
 	}
 	return t
 }
@@ -521,19 +522,26 @@ func (s *solver) keep(l *lagrangian, best *assignment) {
 	s.plan = p
 }
 
-// fillUp fills the plan of an assignment. Devices that are left free are there for demand that no penalty pays for.
+// fillUp fills the plan of an assignment. Devices that are left free are there for demand that no penalty pays for: of the workloads that
+// stand for them, those have replicas again for which there is room when such demand has been served.
 func (s *solver) fillUp(l *lagrangian, a *assignment, p *plan) *plan {
-	room := func(use []float64) func(i, item int) bool {
+	c, room := s.canonical, func(use []float64) func(i, item int) bool {
 		return func(i, item int) bool { return l.hasRoom(use, i, item) }
 	}
 	if without, use := s.withoutLeftFree(l, a, p); without != nil {
-		for i := range s.canonical.workloads {
-			if !s.canonical.given(i).Penalized && s.canonical.mayGain(i, without, room(use)) {
-				return fill(s.canonical, s.packings, without, room(use))
+		open := c.mayGain(without, room(use))
+		for i := range open {
+			open[i] = open[i] && !c.given(i).Penalized
+		}
+		if full := fill(c, s.packings, without, open); !slices.Equal(full.replicas, without.replicas) {
+			for i := range open {
+				open[i] = c.given(i).leftFree
 			}
+			p = fill(c, s.packings, full, open)
+			return fill(c, s.packings, p, c.mayGain(p, anywhere))
 		}
 	}
-	return fill(s.canonical, s.packings, p, room(a.use))
+	return fill(c, s.packings, p, c.mayGain(p, room(a.use)))
 }
 
 // withoutLeftFree is the plan of an assignment, and what it uses, without the workloads that stand for devices that are left free, nil
@@ -576,9 +584,9 @@ func (l *lagrangian) hasRoom(use []float64, i, item int) bool {
 	return true
 }
 
-// carryOver translates the prices of the stage before. A unit of the level that it
-// settled was worth 1 there.
-func (p *program) carryOver(before outcome) []float64 {
+// carryOver translates the prices of a stage before, with a price for the unmet demand that it did not limit: a unit of the level
+// that it settled was worth 1 there.
+func (p *program) carryOver(before outcome, settled float64) []float64 {
 	prices := make([]float64, len(p.rows))
 	for r, row := range p.rows {
 		found := false
@@ -589,7 +597,7 @@ func (p *program) carryOver(before outcome) []float64 {
 			}
 		}
 		if !found && row.kind >= unmetRow {
-			prices[r] = 1
+			prices[r] = settled
 		}
 	}
 	return prices
@@ -710,7 +718,7 @@ func (s *solver) solution(p *Problem) *Solution {
 
 // proof compares the gaps with the one asked for.
 func (s *Solution) proof(wanted float64) Proof {
-	if s.Gap > wanted || slices.ContainsFunc(s.Levels, func(l Level) bool { return l.Gap > wanted }) {
+	if !(s.Gap <= wanted) || slices.ContainsFunc(s.Levels, func(l Level) bool { return !(l.Gap <= wanted) }) {
 		return Feasible
 	}
 	return Optimal

@@ -275,7 +275,7 @@ func (m *merge) fill(s *Solution) [][][]int {
 			p.replicas[c.first[i]+k] = int32(s.Allocations[from].Replicas[at.variant][at.placement])
 		}
 	}
-	return c.restore(fill(c, packings, p, func(int, int) bool { return true }).replicas)
+	return c.restore(fill(c, packings, p, c.mayGain(p, anywhere)).replicas)
 }
 
 // place spreads the replicas of merged pools over those that they stand for; left are the devices of those that find no room.
@@ -287,8 +287,8 @@ func (m *merge) place(merged *Solution, c *canonical) (replicas [][][]int, left 
 	)
 	shares, use := make([][]share, len(m.members)), newOccupancy(m.from, m.packings)
 	for _, i := range c.workloads {
-		if i >= len(replicas) {
-			continue // it stands for what is left free
+		if m.to.Workloads[i].leftFree {
+			continue
 		}
 		variants := m.from.Workloads[i].Variants
 		replicas[i] = lists.take(len(variants))

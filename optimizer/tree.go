@@ -310,8 +310,8 @@ func (t *tree) adopt(from *warmStart) {
 	t.polish(&t.bundle, picks)
 }
 
-// chooseStart starts the ascent from a multiple of the given prices, if that bounds
-// better than 0. What a unit of the settled levels is worth in terms of this stage
+// chooseStart starts the ascent from the prices of a stage that minimised the same, if there was one and they bound better than 0, or else from
+// a multiple of those of the stage before, if that does. What a unit of the settled levels is worth in terms of this stage
 // is not known; the multiples span the plausible range.
 func (t *tree) chooseStart() {
 	if t.own != nil && t.startAt(t.own) {

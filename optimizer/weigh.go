@@ -17,16 +17,16 @@ func (s *solver) weigh(at stage, priorities []int) {
 		}
 		at.settled[priority] = 0
 	}
+	roots := map[int]outcome{}
 	if len(s.canonical.workloads) > s.options.limits.fixedPrices && !s.grouped {
-		at = s.priceUnmet(at, priorities)
+		at = s.priceUnmet(at, priorities, roots)
 	}
 	at.kind = weighedStage
 	s.run(at, false)
 	s.plan = s.better(before, s.plan, priorities)
-	for _, priority := range priorities {
-		if root, ok := s.roots[minimised{unmetStage, priority}]; ok {
-			s.bounds[priority] = proven(root.boundFor(s.unmetOfPlan))
-		}
+	for _, priority := range sortedKeys(roots) {
+		root := roots[priority]
+		s.bounds[priority] = proven(root.boundFor(s.unmetOfPlan))
 	}
 }
 
@@ -46,10 +46,10 @@ func (s *solver) better(a, b *plan, priorities []int) *plan {
 // priceUnmet is the stage at with prices of unmet demand at which a plan of least cost is about as good as
 // can be for each priority: the multipliers of limits on the unmet demand of each that are
 // somewhat above its bound, given the limits of those before. A plan that is the very best for one
-// priority would leave next to nothing to choose from for those after it. But where a priority may be served entirely, it should be: its
-// price is servedWorth times as high. Where the plan so far is within the limits, it is they. What bounds the priorities on the way is among the roots, and what bounds the cost is s.money:
-// there is a bound of everything from then on.
-func (s *solver) priceUnmet(at stage, priorities []int) stage {
+// priority would leave next to nothing to choose from for those after it. But where by its bound a priority may be served entirely, it
+// should be: its price is higher. Where the plan so far is within the limits, it is they. What bounds the priorities on the way goes to
+// roots, and what bounds the cost to s.money: there is a bound of everything from then on.
+func (s *solver) priceUnmet(at stage, priorities []int, roots map[int]outcome) stage {
 	limited := at
 	limited.settled, limited.bounding = maps.Clone(at.settled), true
 	units, servable, known := map[int]float64{}, map[int]bool{}, true
@@ -62,6 +62,7 @@ func (s *solver) priceUnmet(at stage, priorities []int) stage {
 		if math.IsInf(s.last.bound, 1) {
 			return at
 		}
+		roots[priority] = s.last.forBounds()
 		units[priority] = limited.unit(s.canonical.from)
 		servable[priority] = s.last.bound <= tolerance*units[priority]
 		limit := s.last.bound + sparedGap*max(s.options.searchGap(), leastSpared)*units[priority]
@@ -94,8 +95,10 @@ func (s *solver) priceUnmet(at stage, priorities []int) stage {
 }
 
 // sparedGap is the share of the gap of a priority that is left to those after it, of the one asked for
-// but at least leastSpared, and weighedGap that of the smallest gap in which the plan has to be. leastWorth is the least price of unmet
-// demand, and hastyEffort, or hastyShare for each workload, limits the search for a plan at these prices, and for one of a level in haste.
+// but at least leastSpared. weighedGap is the share of the smallest gap of all priorities and the cost, at these prices, up to which the
+// plan for all is searched for. leastWorth is the least price of unmet demand, and servedWorth how many times as high it is of a
+// priority that may be served entirely. hastyEffort, or hastyShare for each workload, limits the search for the plan for all, and for
+// one of a level in haste.
 const (
 	sparedGap   = 0.25
 	weighedGap  = 0.5
