@@ -75,6 +75,7 @@ func (c *canonical) mayGain(p *plan, room func(workload, item int) bool) []bool 
 // anywhere says that there may be room for all replicas.
 func anywhere(int, int) bool { return true }
 
+// oneMayGain is mayGain of workload i.
 func (c *canonical) oneMayGain(i int, p *plan, room func(workload, item int) bool) bool {
 	unmet := p.unmet[i]
 	if unmet == 0 {

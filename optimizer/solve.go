@@ -347,11 +347,10 @@ func (s *solver) priorities() []int {
 }
 
 func (s *solver) settleShortfall(next *stage) {
-	if s.shortfall() > 0 {
-		s.run(*next, false)
-	}
 	missing := float64(s.shortfall())
 	if missing > 0 {
+		s.run(*next, false)
+		missing = float64(s.shortfall())
 		s.bounds[0] = min(math.Ceil(proven(s.last.bound)-1e-3), missing)
 	}
 	next.shortfall, next.shortfallSettled = missing, true
@@ -547,30 +546,21 @@ func (s *solver) fillUp(l *lagrangian, a *assignment, p *plan) *plan {
 // withoutLeftFree is the plan of an assignment, and what it uses, without the workloads that stand for devices that are left free, nil
 // where there are none.
 func (s *solver) withoutLeftFree(l *lagrangian, a *assignment, p *plan) (without *plan, use []float64) {
-	for i := range s.canonical.workloads {
-		w := s.canonical.given(i)
-		if !w.leftFree {
+	for given, i := range s.canonical.place {
+		if !s.canonical.from.Workloads[given].leftFree {
 			continue
 		}
 		if without == nil {
 			without, use = &plan{replicas: slices.Clone(p.replicas), unmet: slices.Clone(p.unmet)}, slices.Clone(a.use)
 		}
-		l.takeAway(i, without.replicas, use)
-		without.unmet[i] = w.Demand
+		w, column := &l.workloads[i], &l.columns[i][a.picks[i]]
+		for k, r := range w.rows {
+			use[r] -= column.use[k]
+		}
+		clear(without.replicas[w.firstItem:][:w.items])
+		without.unmet[i] = s.canonical.from.Workloads[given].Demand
 	}
 	return without, use
-}
-
-// takeAway takes the replicas of workload i out of a plan, and what they use.
-func (l *lagrangian) takeAway(i int, replicas []int32, use []float64) {
-	w := &l.workloads[i]
-	for item := range w.places {
-		n := &replicas[w.firstItem+item]
-		for _, u := range w.usesOf(&w.places[item]) {
-			use[u.row] -= u.amount * float64(*n)
-		}
-		*n = 0
-	}
 }
 
 // hasRoom says whether one more replica of an item of workload i may fit beside what is in use, but for rounding.
