@@ -26,6 +26,8 @@ type canonical struct {
 	// first and firstVariant are the first item and variant of each canonical workload; behind them are
 	// the numbers of all.
 	first, firstVariant []int
+	// declares says by workload whether any minimum is declared, nil where that isn't known.
+	declares []bool
 	// one is what workload returns, with its parts in room and places.
 	one    Workload
 	room   []Variant
@@ -69,41 +71,47 @@ func canonicalize(p *Problem, stop *stopper) *canonical {
 	return out
 }
 
-// asGiven leaves all parts in the order in which they are given, and copies none.
-func asGiven(p *Problem) *canonical {
+// asGiven leaves all parts in the order in which they are given, and copies none. Facts may be known of them.
+func asGiven(p *Problem, known *facts) *canonical {
 	c := &canonical{
 		Problem: *p, from: p, pools: identity(len(p.Pools)), quotas: identity(len(p.Quotas)), workloads: identity(len(p.Workloads)),
 		items: make([][]item, len(p.Workloads)), first: make([]int, len(p.Workloads)+1), firstVariant: make([]int, len(p.Workloads)+1),
 	}
 	c.rank, c.place = c.pools, c.workloads
 	var all slab[item]
+	var alike []item
+	if known != nil {
+		c.declares = known.declares
+	}
 	for i := range p.Workloads {
-		variants, number := p.Workloads[i].Variants, 0
-		for j := range variants {
-			number += len(variants[j].Placements)
+		variants := p.Workloads[i].Variants
+		if number := len(variants); known != nil && !known.severalPlacements {
+			for len(alike) < number {
+				alike = append(alike, item{variant: int32(len(alike))})
+			}
+			c.items[i] = alike[:number:number]
+		} else {
+			c.items[i] = itemsOf(variants, &all)
 		}
-		c.first[i+1], c.firstVariant[i+1] = c.first[i]+number, c.firstVariant[i]+len(variants)
-		c.items[i] = all.take(number)
-		fillItems(c.items[i], variants)
+		c.first[i+1], c.firstVariant[i+1] = c.first[i]+len(c.items[i]), c.firstVariant[i]+len(variants)
 	}
 	return c
 }
 
-// fillItems fills in the items of variants, in their order.
-func fillItems(items []item, variants []Variant) {
-	if len(items) == len(variants) {
-		for j := range items {
-			items[j] = item{variant: int32(j)}
-		}
-		return
+// itemsOf are the items of variants, in their order.
+func itemsOf(variants []Variant, all *slab[item]) []item {
+	number := 0
+	for j := range variants {
+		number += len(variants[j].Placements)
 	}
-	next := 0
+	items, next := all.take(number), 0
 	for j := range variants {
 		for k := range variants[j].Placements {
 			items[next] = item{int32(j), int32(k)}
 			next++
 		}
 	}
+	return items
 }
 
 func identity(n int) []int {
@@ -209,7 +217,7 @@ func (c *canonical) sorted(i int, variants []Variant, placements []Placement) Wo
 		}
 		items, placements = items[len(places):], placements[len(places):]
 		v.Placements = places
-		v.within = c.ranked(v.within)
+		v.setWithin(c.ranked(v.within()))
 	}
 	w.sortShapes()
 	return w
@@ -401,7 +409,7 @@ func (c *colours) number(i int) {
 	for j := range w.Variants {
 		v := &w.Variants[j]
 		c.items[i] += len(v.Placements)
-		numbers[j] = hashOf(3, numbers[j], uint64(v.DevicesPerReplica), uint64(v.NodesPerReplica)^flag(v.quotaOnly)<<32,
+		numbers[j] = hashOf(3, numbers[j], uint64(v.DevicesPerReplica), uint64(v.NodesPerReplica)^flag(v.quotaOnly())<<32,
 			uint64(v.MinReplicas), flag(v.MaxReplicas.Limited), uint64(v.MaxReplicas.Value), uint64(v.CurrentReplicas),
 			math.Float64bits(v.SwitchUp), math.Float64bits(v.SwitchDown))
 	}
@@ -448,7 +456,7 @@ func (c *colours) colourWorkloads() {
 			for _, place := range w.Variants[j].Placements {
 				places += hashOf(4, c.pools[place.Pool], place.bits())
 			}
-			for _, in := range w.Variants[j].within {
+			for _, in := range w.Variants[j].within() {
 				places += hashOf(16, c.pools[in.pool], c.pools[in.other], flag(in.anySize))
 			}
 			c.variants[i][j] = hashOf(5, numbers[j], places)
@@ -479,7 +487,7 @@ func (c *colours) colourPools() {
 			for _, place := range c.problem.Workloads[i].Variants[j].Placements {
 				c.spare[place.Pool] += hashOf(11, c.workloads[i], c.variants[i][j], place.bits())
 			}
-			for _, in := range c.problem.Workloads[i].Variants[j].within {
+			for _, in := range c.problem.Workloads[i].Variants[j].within() {
 				c.spare[in.other] += hashOf(17, c.workloads[i], c.variants[i][j], flag(in.anySize))
 			}
 		}

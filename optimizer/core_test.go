@@ -36,7 +36,7 @@ func randomCore(r *rand.Rand) *core {
 		}}})
 	}
 	unmet := p.Workloads[r.IntN(len(p.Workloads))].Demand
-	program := newProgram(asGiven(p), packPools(p), rounding{}, stage{settled: map[int]float64{1: unmet}}, nil)
+	program := newProgram(asGiven(p, nil), packPools(p), rounding{}, stage{settled: map[int]float64{1: unmet}}, nil)
 	l := newLagrangian(program, &effort{left: math.MaxInt})
 	o := Options{LP: lp.Simplex(), limits: &limits{steps: math.MaxInt}}
 	c := &core{t: newTree(l, o), prices: make([]float64, len(l.rows)), picks: make([]int32, len(l.workloads)), used: make([]float64, len(l.rows))}

@@ -146,7 +146,7 @@ func (e *elastic) addPacket(l *elasticLimit, units int, name string) {
 		Name: "packet", DevicesPerReplica: units * l.unit,
 		MaxReplicas: Bound{Limited: true, Value: 1}, CurrentReplicas: 1,
 		SwitchDown: l.weight * float64(units*l.unit), Placements: []Placement{{Pool: l.pool}},
-		quotaOnly: l.quota >= 0,
+		takes: &takes{quotaOnly: l.quota >= 0},
 	}
 	namespace := name
 	if l.quota >= 0 {

@@ -20,6 +20,6 @@ func equalVariants(a, b Variant) bool {
 	return a.Name == b.Name && a.Capacity == b.Capacity && slices.Equal(a.ShapeCapacities, b.ShapeCapacities) &&
 		a.Phase == b.Phase && a.DevicesPerReplica == b.DevicesPerReplica && a.NodesPerReplica == b.NodesPerReplica &&
 		a.MinReplicas == b.MinReplicas && a.MaxReplicas == b.MaxReplicas && a.CurrentReplicas == b.CurrentReplicas &&
-		a.SwitchUp == b.SwitchUp && a.SwitchDown == b.SwitchDown && a.quotaOnly == b.quotaOnly &&
+		a.SwitchUp == b.SwitchUp && a.SwitchDown == b.SwitchDown && a.quotaOnly() == b.quotaOnly() &&
 		slices.Equal(a.Placements, b.Placements)
 }

@@ -29,7 +29,7 @@ const fetchedAtOnce = 4
 func (w *Workload) fetch() (read int) {
 	for j := range w.Variants {
 		v := &w.Variants[j]
-		read += len(v.ShapeCapacities) + v.CurrentReplicas + len(v.within)
+		read += len(v.ShapeCapacities) + v.CurrentReplicas
 		for k := range v.Placements {
 			read += v.Placements[k].Pool
 		}

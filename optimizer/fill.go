@@ -53,9 +53,12 @@ func fillEmpty(c *canonical, packings []packing) *plan {
 	for i := range f.plan.unmet {
 		f.plan.unmet[i] = math.NaN()
 	}
-	order, declares := f.serviceOrder(), make([]bool, len(f.problem.Workloads))
-	for i := range declares {
-		declares[i] = f.problem.Workloads[i].declares()
+	order, declares := f.serviceOrder(), c.declares
+	if declares == nil {
+		declares = make([]bool, len(f.problem.Workloads))
+		for i := range declares {
+			declares[i] = f.problem.Workloads[i].declares()
+		}
 	}
 	f.inOrder(slices.DeleteFunc(slices.Clone(order), func(i int) bool { return !declares[i] }), f.addMinimums)
 	f.inOrder(order, f.serve)
@@ -134,9 +137,9 @@ func (f *filler) adopt(c *canonical, from *plan, open []bool) {
 			v := &w.Variants[at.variant]
 			place := &v.Placements[at.placement]
 			spent.add(float64(n) * place.PricePerHour)
-			if len(v.within) > 0 {
+			if in := v.within(); len(in) > 0 {
 				ranked := *v
-				ranked.within = c.ranked(v.within)
+				ranked.setWithin(c.ranked(in))
 				v = &ranked
 			}
 			f.room.use(w.Namespace, v, c.rank[place.Pool], n)
@@ -163,25 +166,29 @@ func (f *filler) serviceOrder() []int {
 	type rank struct {
 		priority int
 		penalty  float64
+		workload int
 	}
-	order, ranks := make([]int, len(f.problem.Workloads)), make([]rank, len(f.problem.Workloads))
-	for i := range order {
+	ranks := make([]rank, len(f.problem.Workloads))
+	for i := range ranks {
 		w := &f.problem.Workloads[i]
-		order[i], ranks[i].priority = i, w.Priority
+		ranks[i] = rank{priority: w.Priority, workload: i}
 		if w.Penalized {
-			ranks[i] = rank{math.MaxInt, w.UnmetPenalty}
+			ranks[i] = rank{math.MaxInt, w.UnmetPenalty, i}
 		}
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		x, y := &ranks[a], &ranks[b]
+	slices.SortFunc(ranks, func(x, y rank) int {
 		switch {
 		case x.priority != y.priority:
 			return cmp.Compare(x.priority, y.priority)
 		case x.penalty != y.penalty:
 			return sign(y.penalty - x.penalty)
 		}
-		return a - b
+		return x.workload - y.workload
 	})
+	order := make([]int, len(ranks))
+	for k := range order {
+		order[k] = ranks[k].workload
+	}
 	return order
 }
 

@@ -158,7 +158,7 @@ func TestWhichNamespacesAreTenants(t *testing.T) {
 	} {
 		p := tenantFleet(3, looseFleet, 400, 6)
 		c.change(p)
-		if got := newSolver(p, Options{limits: defaultLimits()}).grouped; got != c.want {
+		if got := newSolver(p, Options{limits: defaultLimits()}, nil).grouped; got != c.want {
 			t.Errorf("%s: tenants %v, want %v", c.name, got, c.want)
 		}
 	}

@@ -123,7 +123,7 @@ func (h *Headroom) limit(w, v, k int, room *leastRoom) {
 // full says whether a pool has no device left for a replica of a variant; finding out how many replicas it has room for takes longer.
 func (h *Headroom) full(v *Variant, pool int) bool {
 	u := &h.pools[pool]
-	return h.problem.Pools[pool].Limited && v.DevicesPerReplica > 0 && !v.quotaOnly && u.used[0] >= u.limits[0].devices
+	return h.problem.Pools[pool].Limited && v.DevicesPerReplica > 0 && !v.quotaOnly() && u.used[0] >= u.limits[0].devices
 }
 
 // others is the number of replicas of all variants of workload w but v.

@@ -135,7 +135,7 @@ func (m *merge) terms(classes [][]int) []terms {
 				devices, _ := m.packings[g].devices(v)
 				t, node := &all[g], m.from.Pools[g].DevicesPerNode
 				t.uneven = t.uneven || v.Placements[k].PricePerHour > charge[class[g]]
-				t.spans = t.spans || v.quotaOnly || node > 0 && (v.NodesPerReplica > 1 || devices > node)
+				t.spans = t.spans || v.quotaOnly() || node > 0 && (v.NodesPerReplica > 1 || devices > node)
 				if c := class[g]; used[c] < len(classes[c]) {
 					t.limit(price, devices)
 				} else {
@@ -252,7 +252,7 @@ func (m *merge) build(sizes [][]int) {
 			v := &w.Variants[j]
 			*v = from[j]
 			v.Placements = m.placements(places.take(len(from[j].Placements))[:0], &from[j])
-			m.eachClass(&from[j], func(pools []int) { v.within = m.limitedByTakers(m.limitedBy(v.within, pools), pools) })
+			m.eachClass(&from[j], func(pools []int) { v.setWithin(m.limitedByTakers(m.limitedBy(v.within(), pools), pools)) })
 		}
 	}
 	namespace := m.unquoted()
@@ -459,8 +459,8 @@ func (m *merge) dearer() (pools []int) {
 func (m *merge) leftFree(g int, namespace string) Workload {
 	pool, pools := &m.from.Pools[g], []int{g}
 	v := Variant{Name: pool.Name, Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: m.of[g]}}}
-	v.within = slices.DeleteFunc(m.limitedBy(nil, pools), func(in within) bool { return !m.takes(m.subsets[in.other-len(m.members)]) })
-	v.within = m.limitedByTakers(v.within, pools)
+	in := slices.DeleteFunc(m.limitedBy(nil, pools), func(in within) bool { return !m.takes(m.subsets[in.other-len(m.members)]) })
+	v.setWithin(m.limitedByTakers(in, pools))
 	return Workload{
 		Name: pool.Name + " left free", Namespace: namespace, Priority: 1, Demand: float64(pool.Capacity), Penalized: true, UnmetPenalty: m.extra[g],
 		Variants: []Variant{v}, leftFree: true,

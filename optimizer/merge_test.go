@@ -155,7 +155,7 @@ func TestMergedPoolsHoldWhatTheyMay(t *testing.T) {
 			room.Place(0, j, 0, n)
 			counts[j] = []int{n}
 		}
-		replicas, left := m.place(&Solution{Allocations: []Allocation{{Replicas: counts}}}, asGiven(m.to))
+		replicas, left := m.place(&Solution{Allocations: []Allocation{{Replicas: counts}}}, asGiven(m.to, nil))
 		e, err := p.Evaluate(replicas)
 		if err != nil {
 			t.Fatal(err)
@@ -198,7 +198,7 @@ func TestAlikePoolsAreMerged(t *testing.T) {
 			}
 		}, [][]int{{0}, {1, 2}, {3}}},
 		{"a quota", func(p *Problem) { p.Quotas = []Quota{{Namespace: "a", Pool: 1, Capacity: 3}} }, [][]int{{1, 2, 0}, {3}}},
-		{"in quotas alone", func(p *Problem) { p.Workloads[0].Variants[0].quotaOnly = true }, nil},
+		{"in quotas alone", func(p *Problem) { p.Workloads[0].Variants[0].takes = &takes{quotaOnly: true} }, nil},
 		{"unlimited", func(p *Problem) { p.Pools[2].Limited = false }, [][]int{{0, 1}, {2}, {3}}},
 		{"nodes", func(p *Problem) { p.Pools[2].DevicesPerNode = 8 }, [][]int{{0, 1}, {2}, {3}}},
 		{"gaps", func(p *Problem) { p.Workloads[0].Variants[0].DevicesPerReplica = 3 }, nil},
@@ -365,7 +365,7 @@ func TestMergedPoolsHoldMinimums(t *testing.T) {
 		if mergePools(p) == nil {
 			continue
 		}
-		greedy := newSolver(p, Options{Effort: 1, limits: defaultLimits()})
+		greedy := newSolver(p, Options{Effort: 1, limits: defaultLimits()}, nil)
 		greedy.plan = greedy.fillAll()
 		if greedy.shortfall() > 0 {
 			continue

@@ -57,7 +57,7 @@ func TestOverflowsAllowEveryPlan(t *testing.T) {
 
 // brokenRow is a row for devices of the program that the search solves which a plan exceeds, nil if there is none.
 func brokenRow(p *Problem, replicas [][][]int) *couplingRow {
-	c := asGiven(p)
+	c := asGiven(p, nil)
 	program := newProgram(c, packPools(p), rounding{}, stage{elastic: true, settled: map[int]float64{}}, nil)
 	used := make([]float64, len(program.rows))
 	for i := range replicas {

@@ -97,7 +97,7 @@ func sizesByPool(p *Problem, sizeOf func(pool int, v *Variant) int) [][]int {
 	for i := range p.Workloads {
 		for j := range p.Workloads[i].Variants {
 			v := &p.Workloads[i].Variants[j]
-			if v.quotaOnly {
+			if v.quotaOnly() {
 				continue
 			}
 			for _, place := range v.Placements {
@@ -212,7 +212,7 @@ func (k *packing) class(part int) int {
 // devices is what a replica of the variant occupies, and part the size of its
 // parts, all of it where nodes do not matter; at or above node they take whole nodes.
 func (k *packing) devices(v *Variant) (devices, part int) {
-	if v.quotaOnly {
+	if v.quotaOnly() {
 		return 0, 1
 	}
 	if k.node == 0 || v.DevicesPerReplica == 0 {

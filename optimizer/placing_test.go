@@ -43,7 +43,7 @@ func placed(t *testing.T, p *Problem) (left int) {
 	for i := range p.Workloads {
 		merged.Allocations = append(merged.Allocations, Allocation{Replicas: [][]int{{int(p.Workloads[i].Demand)}}})
 	}
-	replicas, lefts := m.place(merged, asGiven(m.to))
+	replicas, lefts := m.place(merged, asGiven(m.to, nil))
 	e, err := p.Evaluate(replicas)
 	if err != nil || len(e.Violations) > 0 {
 		t.Fatalf("error %v, violations %v: %+v", err, e.Violations, p)
@@ -65,7 +65,7 @@ func TestPlacingIsBestForOneSize(t *testing.T) {
 		p := zonesOf(r, 1+r.IntN(4), []int{1 << r.IntN(3)})
 		left, size := placed(t, p), p.Workloads[0].Variants[0].DevicesPerReplica
 		o := Options{limits: defaultLimits(), LP: engines()[0], Effort: defaultEffort}
-		s := solveAsIs(p, o)
+		s := solveAsIs(p, o, nil)
 		best := 0
 		for i := range s.Allocations {
 			best += int(s.Allocations[i].Unmet) * size

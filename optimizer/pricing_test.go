@@ -16,7 +16,7 @@ func moneyProgram(p *Problem, elastic bool) *program {
 	for i := range p.Workloads {
 		settled[p.Workloads[i].Priority] = 0
 	}
-	return newProgram(asGiven(p), packPools(p), rounding{}, stage{settled: settled, elastic: elastic, shortfallSettled: elastic, shortfall: 3}, nil)
+	return newProgram(asGiven(p, nil), packPools(p), rounding{}, stage{settled: settled, elastic: elastic, shortfallSettled: elastic, shortfall: 3}, nil)
 }
 
 func randomPrices(r *rand.Rand, rows int) []float64 {

@@ -135,10 +135,34 @@ type Variant struct {
 	// Placements are the pools in which replicas may run, at least one.
 	Placements []Placement
 
+	// takes is nil where replicas take devices of the pool that they run in, and of no other. Most do, and what a variant
+	// does not have to carry is not waited for in large problems.
+	takes *takes
+}
+
+// takes says of which pools replicas take devices. It is not changed once a variant has it.
+type takes struct {
 	// quotaOnly: replicas count in quotas, and take no devices of the pool.
 	quotaOnly bool
-	// within are further pools of which replicas take devices.
+	// within are further pools.
 	within []within
+}
+
+func (v *Variant) quotaOnly() bool { return v.takes != nil && v.takes.quotaOnly }
+
+// within are further pools of which replicas take devices.
+func (v *Variant) within() []within {
+	if v.takes == nil {
+		return nil
+	}
+	return v.takes.within
+}
+
+// setWithin changes the further pools.
+func (v *Variant) setWithin(in []within) {
+	if len(in) > 0 || v.takes != nil {
+		v.takes = &takes{v.quotaOnly(), in}
+	}
 }
 
 // within says that replicas in a pool take devices of another one, too; both are indices into Problem.Pools. They may count there in
@@ -154,7 +178,7 @@ func (v *Variant) takesFrom(pool int) iter.Seq2[int, bool] {
 		if !yield(pool, false) {
 			return
 		}
-		for _, in := range v.within {
+		for _, in := range v.within() {
 			if in.pool == pool && !yield(in.other, in.anySize) {
 				return
 			}

@@ -16,7 +16,7 @@ import (
 // reached are outcomes in the Solution. Equal arguments give bit-equal solutions
 // as long as Options.Stop does not end the search.
 func Solve(p *Problem, o Options) (*Solution, error) {
-	severalPlacements, err := p.check()
+	known, err := p.check()
 	if err != nil {
 		return nil, err
 	}
@@ -38,24 +38,24 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 	if o.limits == nil {
 		o.limits = defaultLimits()
 	}
-	if severalPlacements {
+	if known.severalPlacements {
 		if m := mergePools(p); m != nil {
 			return m.solve(o), nil
 		}
 	}
-	return solveAsIs(p, o), nil
+	return solveAsIs(p, o, known), nil
 }
 
-// solveAsIs solves a valid problem.
-func solveAsIs(p *Problem, o Options) *Solution {
-	s := newSolver(p, o)
+// solveAsIs solves a valid problem, of which facts may be known.
+func solveAsIs(p *Problem, o Options, known *facts) *Solution {
+	s := newSolver(p, o, known)
 	s.stages()
 	return s.solution(p)
 }
 
-func newSolver(p *Problem, o Options) *solver {
+func newSolver(p *Problem, o Options, known *facts) *solver {
 	stop := &stopper{ask: o.Stop}
-	s := &solver{packed: packPools(p), options: o, bounds: map[int]float64{}, ends: map[minimised]outcome{}, budget: &effort{left: o.Effort, unasked: askEvery, stop: stop}}
+	s := &solver{known: known, packed: packPools(p), options: o, bounds: map[int]float64{}, ends: map[minimised]outcome{}, budget: &effort{left: o.Effort, unasked: askEvery, stop: stop}}
 	if o.Stop != nil && o.Start == nil {
 		s.makeFirst(p)
 	}
@@ -71,6 +71,8 @@ func newSolver(p *Problem, o Options) *solver {
 // solver carries a solve through its stages.
 type solver struct {
 	canonical *canonical
+	// known are facts of the problem, nil where they are not known.
+	known *facts
 	// packed are the packings of pools as given, and packings in canonical order.
 	packed, packings []packing
 	options          Options
@@ -176,7 +178,7 @@ func (s *solver) stages() {
 // makeFirst makes the first plan, a greedy one, once.
 func (s *solver) makeFirst(p *Problem) {
 	if s.first == nil {
-		s.given = asGiven(p)
+		s.given = asGiven(p, s.known)
 		s.first = fill(s.given, s.packed, nil, nil)
 	}
 }

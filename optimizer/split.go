@@ -72,7 +72,7 @@ func (s *mergedSearch) run(m *merge) *Solution {
 		}
 	}
 	s.fromBest()
-	last := solveAsIs(m.from, s.options)
+	last := solveAsIs(m.from, s.options, nil)
 	s.proofs = append(s.proofs, last)
 	s.take(last, last.Effort, last.Stopped)
 	return s.best
@@ -144,7 +144,7 @@ func (m *merge) solveMerged(o Options) (merged *Solution, replicas [][][]int, le
 	if !m.exact {
 		o.Effort -= o.Effort / 4
 	}
-	inner := newSolver(m.to, o)
+	inner := newSolver(m.to, o, nil)
 	inner.stages()
 	merged = inner.solution(m.to)
 	replicas, left = m.place(merged, inner.canonical)

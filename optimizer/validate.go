@@ -20,9 +20,16 @@ func (p *Problem) Validate() error {
 	return err
 }
 
-// check is Validate. It also says whether some variant has several placements, as going over a large problem once more
-// to find that out takes long.
-func (p *Problem) check() (severalPlacements bool, err error) {
+// facts are what Validate finds out by the way, as going over a large problem once more takes long.
+type facts struct {
+	// severalPlacements: some variant has several.
+	severalPlacements bool
+	// declares says by workload whether any minimum is declared.
+	declares []bool
+}
+
+// check is Validate.
+func (p *Problem) check() (*facts, error) {
 	c := &checker{}
 	c.nonNegative(nil, "budgetPerHour", p.BudgetPerHour)
 	names := map[string]int{}
@@ -48,6 +55,7 @@ func (p *Problem) check() (severalPlacements bool, err error) {
 	for i := range p.Workloads {
 		firsts[i] = firstOf(names, p.Workloads[i].Name, i)
 	}
+	known := &facts{declares: make([]bool, len(p.Workloads))}
 	parts := make([]checker, parallel.Count(len(p.Workloads), evaluationBlock))
 	parallel.Blocks(len(p.Workloads), evaluationBlock, func(block, from, to int) {
 		at := &path{list: "workloads"}
@@ -58,13 +66,14 @@ func (p *Problem) check() (severalPlacements bool, err error) {
 				parts[block].repeated(at, p.Workloads[i].Name, firsts[i])
 			}
 			parts[block].workload(at, variant, &p.Workloads[i], len(p.Pools))
+			known.declares[i] = p.Workloads[i].declares()
 		})
 	})
 	for _, part := range parts {
 		c.mistakes = append(c.mistakes, part.mistakes...)
-		c.severalPlacements = c.severalPlacements || part.severalPlacements
+		known.severalPlacements = known.severalPlacements || part.severalPlacements
 	}
-	return c.severalPlacements, errors.Join(c.mistakes...)
+	return known, errors.Join(c.mistakes...)
 }
 
 // path is an element of a list, or a field alone, which may be within another one. It is written
