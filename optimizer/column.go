@@ -22,6 +22,12 @@ type columnStore struct {
 	counts   []int32 // scratch
 }
 
+// reset takes all columns back.
+func (s *columnStore) reset() {
+	s.replicas.reset()
+	s.uses.reset()
+}
+
 // newColumn works out cost and use of a configuration, and says whether it is
 // allowed at all.
 func (s *columnStore) newColumn(w *workload, x []int32) (column, bool) {

@@ -21,12 +21,15 @@ const enumerationSteps = 200_000
 
 // enumerate returns all configurations of w within the bounds whose reduced cost is
 // at most threshold, but for those that another one beats or equals in cost and in
-// the use of every row. complete is false if limit was reached.
+// the use of every row. complete is false if limit was reached. They are valid until the next call.
 func (p *pricer) enumerate(w *workload, lo, hi []int32, prices []float64, threshold float64, limit enumerationLimit) (columns []column, complete bool) {
 	if !p.load(w, lo, hi, prices) {
 		return nil, true
 	}
-	p.collect = &enumeration{limit: limit.columns}
+	e := &p.enumerated
+	*e = enumeration{columns: e.columns[:0], limit: limit.columns}
+	p.store.reset()
+	p.collect = e
 	defer func() { p.collect = nil }()
 	p.best, p.steps, p.limit = threshold+1e-12*math.Abs(threshold), 0, limit.steps
 	switch {
@@ -38,7 +41,7 @@ func (p *pricer) enumerate(w *workload, lo, hi []int32, prices []float64, thresh
 		p.chooseTheta()
 		p.search(p.root())
 	}
-	return p.collect.columns, !p.collect.overflow && p.steps <= p.limit
+	return e.columns, !e.overflow && p.steps <= p.limit
 }
 
 // enumerateSingle visits every number of replicas of every variant that could be

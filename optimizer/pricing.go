@@ -46,6 +46,7 @@ type pricer struct {
 	places         []int32      // scratch: placements of a variant by price
 	turns, single  []int32      // of the only variant: scratch, and the best configuration so far
 	collect        *enumeration // set while enumerating
+	enumerated     enumeration  // the last one
 	store          columnStore  // of what was enumerated
 	x              []int32
 	routed         routedSearch
