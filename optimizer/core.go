@@ -52,8 +52,10 @@ func (t *tree) solveCore() bool {
 	if t.l.tenants {
 		return false
 	}
+	most, share := t.limits.columns, coreShare
 	if t.master != nil {
-		t.coreLimit = min(t.coreLimit, t.limits.fewColumns)
+		most, share = t.limits.fewColumns, fewShare
+		t.coreLimit = min(t.coreLimit, most)
 		if !t.master.few() {
 			return false
 		}
@@ -62,10 +64,6 @@ func (t *tree) solveCore() bool {
 	reach := t.target() - c.base
 	if reach > t.coreReach {
 		return false
-	}
-	share := coreShare
-	if t.master != nil {
-		share = fewShare
 	}
 	if !c.collect() {
 		t.coreReach = share * reach
@@ -76,14 +74,18 @@ func (t *tree) solveCore() bool {
 		t.coreLimit = int(share * float64(c.columns))
 		return false
 	}
+	t.coreReach *= coreGrowth
+	t.coreLimit = min(most, int(math.Ceil(coreGrowth*float64(t.coreLimit))))
 	return true
 }
 
 // A core that was too large is followed by one of so much less reach, or so many fewer columns: coreShare, or fewShare where a master
-// knows which cores are small, so that few are tried in vain.
+// knows which cores are small, so that few are tried in vain. After one that was solved the next may be larger by coreGrowth: otherwise
+// a long search would come to try none any more.
 const (
-	coreShare = 0.5
-	fewShare  = 0.9
+	coreShare  = 0.5
+	fewShare   = 0.9
+	coreGrowth = 1.1
 )
 
 // closes says whether the core is soon found to have no better plan, or what the best one is.

@@ -20,6 +20,16 @@ func TestRoundedRowsProveAHardFleet(t *testing.T) {
 	}
 }
 
+// Cores that were too large make those tried after them smaller. If none got larger again where they are solved, a long search would come to
+// try hardly any: this one took an effort of 255,000 then.
+func TestCoresThatGrowAgainProveAHardFleet(t *testing.T) {
+	p := instance.Generate(instance.Params{Kind: instance.VeryTight, Workloads: 20, Pools: 5, Seed: 20})
+	s, err := optimizer.Solve(p, optimizer.Options{Effort: 30_000})
+	if err != nil || s.Proof != optimizer.Optimal {
+		t.Errorf("error %v, proof %v, gap %v", err, s.Proof, s.Gap)
+	}
+}
+
 // A fleet of thousands of workloads short of devices, served by priority: what remains of the gap of each level is
 // a few large workloads, which only a linear program over all weighs against the many small ones.
 func TestLargeFleetsAreProvenByPriority(t *testing.T) {

@@ -41,7 +41,7 @@ type tree struct {
 	// near are the columns by workload that a search for plans uses.
 	near [][]int32
 	// coreLimit is the number of columns up to which the next core is tried, and
-	// coreReach the reach; both shrink where cores turned out too large.
+	// coreReach the reach; both shrink where cores turn out too large, and grow where they are solved.
 	coreLimit int
 	coreReach float64
 	made      int
