@@ -71,7 +71,7 @@ func (t *tree) solveCore() bool {
 	}
 	if !c.empty && !c.searchSoon() && (t.master != nil || !c.solveProgram(t.limits.programs)) {
 		// Its descendants have smaller cores.
-		t.coreLimit = int(share * float64(c.columns))
+		t.coreLimit = min(most, max(1, int(share*float64(c.columns))))
 		return false
 	}
 	t.coreReach *= coreGrowth
@@ -80,7 +80,7 @@ func (t *tree) solveCore() bool {
 }
 
 // A core that was too large is followed by one of so much less reach, or so many fewer columns: coreShare, or fewShare where a master
-// knows which cores are small, so that few are tried in vain. After one that was solved the next may be larger by coreGrowth: otherwise
+// knows which cores are small, so that few are tried in vain. After one that was solved the limits grow by coreGrowth: otherwise
 // a long search would come to try none any more.
 const (
 	coreShare  = 0.5

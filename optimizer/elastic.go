@@ -146,10 +146,10 @@ func (e *elastic) addPacket(l *elasticLimit, units int, name string) {
 		Name: "packet", DevicesPerReplica: units * l.unit,
 		MaxReplicas: Bound{Limited: true, Value: 1}, CurrentReplicas: 1,
 		SwitchDown: l.weight * float64(units*l.unit), Placements: []Placement{{Pool: l.pool}},
-		takes: &takes{quotaOnly: l.quota >= 0},
 	}
 	namespace := name
 	if l.quota >= 0 {
+		v.takes = &takes{quotaOnly: true}
 		namespace = e.problem.Quotas[l.quota].Namespace
 	} else if l.unit > 1 {
 		v.NodesPerReplica = units

@@ -28,7 +28,7 @@ type facts struct {
 	declares []bool
 }
 
-// check is Validate.
+// check is Validate, and returns what it finds out by the way.
 func (p *Problem) check() (*facts, error) {
 	c := &checker{}
 	c.nonNegative(nil, "budgetPerHour", p.BudgetPerHour)
