@@ -31,6 +31,7 @@ func (t *tree) dived(offShare float64) *bundle {
 		l.fixed[i] = -1
 	}
 	defer func() { l.fixed = nil }()
+	hopeless := l.hopeless()
 	for range dives {
 		units := b.units()
 		open := b.undecided(units)
@@ -40,7 +41,7 @@ func (t *tree) dived(offShare float64) *bundle {
 		o := &open[0]
 		o.choices = b.aroundMean(o.workload, o.fractions)
 		b.fix(o.workload, b.nearest(o, make([]float64, len(l.rows)), units, offShare))
-		if b.ascend(goal{target: math.Inf(1), hopeless: math.Inf(1), passes: divePasses, precision: diveAccuracy}) == infeasible {
+		if b.ascend(goal{target: math.Inf(1), hopeless: hopeless, passes: divePasses, precision: diveAccuracy}) == infeasible {
 			break
 		}
 	}

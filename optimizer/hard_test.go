@@ -76,6 +76,17 @@ func TestFleetsByPriorityAreProven(t *testing.T) {
 	}
 }
 
+// Where the workloads that a dive has fixed leave no room for the others its prices grow without limit. As long as it went on for all its passes
+// and cuts, each of them in use, this fleet took more than an effort of a million; now it takes 63,000.
+func TestDivesEndWhereNothingFits(t *testing.T) {
+	t.Parallel()
+	p := instance.Generate(instance.Params{Kind: instance.Short, Workloads: 300, Pools: 5, Lexicographic: true, Seed: 6})
+	s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: 150_000})
+	if err != nil || s.Proof != optimizer.Optimal {
+		t.Errorf("error %v, proof %v, gap %v, levels %v", err, s.Proof, s.Gap, s.Levels)
+	}
+}
+
 // A small fleet by priority that kept a gap of its levels for seconds: what splits have gained tells which ones to
 // choose there, where costs tell little.
 func TestPseudocostsProveAHardFleetByPriority(t *testing.T) {
