@@ -279,7 +279,7 @@ func (b *bundle) propose() (next []float64, predicted float64, ok bool) {
 	b.warm()
 	q.work = len(b.cuts) * len(b.active) * 4
 	solved := q.solve()
-	b.l.budget.left -= q.work / multiplications
+	b.l.budget.spend(q.work / multiplications)
 	if !solved {
 		return nil, 0, false
 	}

@@ -116,7 +116,7 @@ func (c *core) collect() bool {
 		lo, hi := l.bounds(w)
 		least := c.t.bundle.value.values[i]
 		columns, complete := l.pricer.enumerate(w, lo, hi, c.prices, least+reach, enumerationLimit{c.t.coreLimit - total, enumerationSteps})
-		if !complete {
+		if !complete || !l.budget.goOn(1+l.pricer.steps/stepsPerEffort) {
 			l.budget.spend(i + (total+len(columns))/10)
 			return false
 		}

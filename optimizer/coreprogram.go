@@ -149,7 +149,7 @@ func (p *coreProgram) run() (s lp.Solution, ok bool) {
 		return lp.Solution{Status: lp.IterationLimit}, false
 	}
 	s = p.solver.Solve(0)
-	p.t.l.budget.left -= s.Iterations * (len(p.groups) + len(p.used) + len(p.cuts)) / rowsPerEffort
+	p.t.l.budget.spend(s.Iterations * (len(p.groups) + len(p.used) + len(p.cuts)) / rowsPerEffort)
 	return s, s.Status == lp.Optimal || s.Status == lp.Infeasible
 }
 

@@ -87,6 +87,24 @@ func TestDivesEndWhereNothingFits(t *testing.T) {
 	}
 }
 
+// Whatever takes the effort, the caller is asked now and then: once in 64 pricing problems, or after work that is not interrupted and
+// takes longer.
+func TestTheCallerIsAskedAsEffortIsSpent(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []instance.Kind{instance.Tight, instance.VeryTight, instance.Short, instance.SingleType} {
+		for _, lexicographic := range []bool{false, true} {
+			for _, workloads := range []int{20, 300} {
+				p := instance.Generate(instance.Params{Kind: kind, Workloads: workloads, Pools: 5, Zones: 3, Lexicographic: lexicographic, Seed: 2})
+				asked := 0
+				s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: 100_000, Stop: func() bool { asked++; return false }})
+				if err != nil || s.Effort > 128*asked {
+					t.Errorf("%v, by priority %v, %d workloads: error %v, asked %d times for an effort of %d", kind, lexicographic, workloads, err, asked, s.Effort)
+				}
+			}
+		}
+	}
+}
+
 // A small fleet by priority that kept a gap of its levels for seconds: what splits have gained tells which ones to
 // choose there, where costs tell little.
 func TestPseudocostsProveAHardFleetByPriority(t *testing.T) {

@@ -72,6 +72,11 @@ type effort struct {
 func (e *effort) spend(n int) bool {
 	e.left -= n
 	e.grace = max(0, e.grace-n)
+	return e.goOn(n)
+}
+
+// goOn says whether to go on after work that takes as long as n pricing problems and is not charged, or was before.
+func (e *effort) goOn(n int) bool {
 	if e.unasked += n; e.unasked >= askEvery {
 		e.stop.asked()
 		e.unasked = 0
@@ -227,7 +232,7 @@ func (l *lagrangian) price(i int, prices []float64) (bound float64, index int32)
 }
 
 func (l *lagrangian) charge(w *worker) {
-	l.budget.left -= w.spent
+	l.budget.spend(w.spent)
 	w.spent = 0
 }
 

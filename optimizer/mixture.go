@@ -550,7 +550,7 @@ func (m *mixture) finish() bool {
 
 // charge takes the work so far off the effort.
 func (m *mixture) charge(budget *effort) {
-	budget.left -= m.work / multiplications
+	budget.spend(m.work / multiplications)
 	m.work %= multiplications
 }
 

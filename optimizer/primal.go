@@ -172,8 +172,8 @@ func (p *primal) improveTwo(a *assignment) bool {
 	saving, relief := p.moves(a)
 	improved, looked, charged := false, len(saving), 0
 	done := make([]bool, len(p.l.workloads))
-	for k := range saving {
-		m := &saving[k]
+	sorted := make([]bool, len(p.l.rows))
+	for _, m := range saving {
 		if looked-charged > chargeEvery {
 			if !p.l.budget.spend((looked - charged) / pairsPerEffort) {
 				return improved
@@ -187,8 +187,11 @@ func (p *primal) improveTwo(a *assignment) bool {
 		if row < 0 {
 			continue
 		}
-		for n := range relief[row] {
-			other := relief[row][n]
+		if !sorted[row] {
+			slices.SortFunc(relief[row], byChange)
+			sorted[row] = true
+		}
+		for _, other := range relief[row] {
 			if m.change+other.change >= -1e-12*math.Abs(a.cost) || looked > pairLimit {
 				break
 			}
@@ -266,14 +269,17 @@ func (c *column) spares(other *column) bool {
 }
 
 // moves lists all exchanges that save cost, most first, and for every row those
-// that lower its use, the cheapest first. Configurations whose reduced cost exceeds
+// that lower its use, in no order. Configurations whose reduced cost exceeds
 // the least of their workload by more than what the assignment is above the bound
-// can't be in a better one.
-func (p *primal) moves(a *assignment) (saving []move, relief [][]*move) {
+// can't be in a better one. There are none if the search has to end.
+func (p *primal) moves(a *assignment) (saving []*move, relief [][]*move) {
 	relief = make([][]*move, len(p.l.rows))
 	var all []move
 	var uses slab[float64]
 	for i, columns := range p.l.columns {
+		if !p.l.budget.goOn(p.choices(i)/pairsPerEffort + 1) {
+			return nil, nil
+		}
 		w := &p.l.workloads[i]
 		from := p.column(i, a.picks[i])
 		for n := range p.choices(i) {
@@ -292,18 +298,9 @@ func (p *primal) moves(a *assignment) (saving []move, relief [][]*move) {
 			all = append(all, m)
 		}
 	}
-	slices.SortFunc(all, func(a, b move) int {
-		switch {
-		case a.change != b.change:
-			return cmp.Compare(a.change, b.change)
-		case a.workload != b.workload:
-			return a.workload - b.workload
-		}
-		return int(a.to - b.to)
-	})
 	for k := range all {
 		if all[k].change < 0 {
-			saving = all[:k+1]
+			saving = append(saving, &all[k])
 		}
 		for n, r := range p.l.workloads[all[k].workload].rows {
 			if all[k].use[n] < 0 {
@@ -311,5 +308,11 @@ func (p *primal) moves(a *assignment) (saving []move, relief [][]*move) {
 			}
 		}
 	}
+	slices.SortFunc(saving, byChange)
 	return saving, relief
+}
+
+// byChange orders moves, those that save most first.
+func byChange(a, b *move) int {
+	return cmp.Or(cmp.Compare(a.change, b.change), cmp.Compare(a.workload, b.workload), cmp.Compare(a.to, b.to))
 }

@@ -52,6 +52,9 @@ func (b *bundle) rounded(offShare float64) []int32 {
 		o := &open[k]
 		o.choices = b.aroundMean(o.workload, o.fractions)
 		picks[o.workload] = b.nearest(o, missing, units, offShare)
+		if !b.l.budget.goOn(1) {
+			break // the others keep what costs least
+		}
 	}
 	return picks
 }
@@ -145,7 +148,7 @@ func (b *bundle) aroundMean(i int, fractions []fraction) []int32 {
 	reach, complete := dearest, false
 	for try := 0; try < 6 && !complete; try++ {
 		columns, complete = l.pricer.enumerate(w, lo, hi, b.prices, b.value.values[i]+reach, enumerationLimit{columns: roundings, steps: roundingSteps})
-		l.budget.left -= l.pricer.steps / stepsPerEffort
+		l.budget.spend(l.pricer.steps / stepsPerEffort)
 		reach /= 2
 	}
 	for k := range columns {

@@ -332,7 +332,7 @@ func (t *tree) chooseStart() {
 			prices[r] = price * multiple / norm
 		}
 		v := t.l.evaluateKnown(prices)
-		t.l.budget.left -= len(t.l.workloads) / quickShare
+		t.l.budget.spend(len(t.l.workloads) / quickShare)
 		if !v.ok {
 			return
 		}
@@ -690,7 +690,7 @@ func (t *tree) polish(b *bundle, picks []int32) {
 	a := p.start(picks)
 	fits := p.repair(a)
 	for _, factor := range []float64{0.1, 1, 10, 100, 1e4} {
-		if fits {
+		if fits || t.l.budget.exhausted() {
 			break
 		}
 		fits = t.addSparingColumns(a, factor) && p.repair(a)
@@ -791,7 +791,9 @@ func (t *tree) addSparingColumns(a *assignment, factor float64) bool {
 		before := len(t.l.columns[i])
 		t.l.price(i, prices)
 		added = added || len(t.l.columns[i]) > before
+		if !t.l.budget.spend(1) {
+			return added
+		}
 	}
-	t.l.budget.spend(len(t.l.workloads) / stride)
 	return added
 }
