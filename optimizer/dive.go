@@ -33,6 +33,9 @@ func (t *tree) dived(offShare float64) *bundle {
 	defer func() { l.fixed = nil }()
 	hopeless := l.hopeless()
 	for range dives {
+		if !l.budget.goOn(1) {
+			break
+		}
 		units := b.units()
 		open := b.undecided(units)
 		if len(open) == 0 || open[0].spread < diveShare*b.value.scale {

@@ -64,7 +64,7 @@ type effort struct {
 	stop  *stopper
 	// unasked is what has been spent since the caller was asked whether to stop.
 	unasked int
-	// grace is what may still be spent on a first plan though the caller has stopped.
+	// grace is what may still be spent on a plan though the caller has stopped.
 	grace int
 }
 
@@ -72,16 +72,17 @@ type effort struct {
 func (e *effort) spend(n int) bool {
 	e.left -= n
 	e.grace = max(0, e.grace-n)
-	return e.goOn(n)
+	e.goOn(n)
+	return !e.exhausted()
 }
 
-// goOn says whether to go on after work that takes as long as n pricing problems and is not charged, or was before.
+// goOn says whether the caller lets the search go on after work that takes as long as n pricing problems. It is not charged here.
 func (e *effort) goOn(n int) bool {
 	if e.unasked += n; e.unasked >= askEvery {
 		e.stop.asked()
 		e.unasked = 0
 	}
-	return !e.exhausted()
+	return !e.halted()
 }
 
 // share is the effort for one stage: half of what is left if others follow.
@@ -113,7 +114,16 @@ func (e *effort) settle(part *effort) { e.left -= part.spent() }
 // spent is what a stage has spent of its share so far.
 func (e *effort) spent() int { return e.given - e.left }
 
-func (e *effort) exhausted() bool { return e.left <= 0 || e.stop.stopped() && e.grace == 0 }
+// graced lets n pricing problems be spent though the caller has stopped, until what it returns is called.
+func (e *effort) graced(n int) (end func()) {
+	e.grace = n
+	return func() { e.grace = 0 }
+}
+
+func (e *effort) exhausted() bool { return e.left <= 0 || e.halted() }
+
+// halted says whether the caller has stopped the search, and there is no grace left.
+func (e *effort) halted() bool { return e.stop.stopped() && e.grace == 0 }
 
 // stopper asks the caller whether to stop, one goroutine at a time, and not again after a yes. The
 // zero value and nil never stop.

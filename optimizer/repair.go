@@ -34,7 +34,7 @@ func (h *relievings) Pop() any {
 // until the assignment fits. It returns false where no exchange helps, or the effort
 // is spent.
 func (p *primal) repair(a *assignment) bool {
-	for progress := true; progress && !p.l.feasible(a.use) && !p.l.budget.exhausted(); {
+	for progress := true; progress && !p.l.feasible(a.use) && !p.l.budget.halted(); {
 		progress = p.relieve(a)
 	}
 	return p.l.feasible(a.use)

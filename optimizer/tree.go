@@ -225,6 +225,7 @@ func (t *tree) root() bool {
 		t.master = t.newMaster()
 	}
 	t.findPlans()
+	t.ensurePlan()
 	if t.l.budget.exhausted() || !t.finishExactly() {
 		t.push(nil)
 	}
@@ -285,8 +286,7 @@ func (t *tree) ensurePlan() {
 	if t.best != nil || !t.l.budget.stop.stopped() {
 		return
 	}
-	t.l.budget.grace = graceShare * len(t.l.workloads)
-	defer func() { t.l.budget.grace = 0 }()
+	defer t.l.budget.graced(graceShare * len(t.l.workloads))()
 	p := newPrimal(&t.bundle)
 	if a := p.start(t.bundle.value.cut.picks); p.repair(a) {
 		p.improveOne(a)
@@ -559,6 +559,7 @@ func (t *tree) improveBest() {
 	if !t.small() || t.best == nil || t.rootPrices == nil || t.best.cost-t.bound() <= leastGap*math.Abs(t.best.cost) {
 		return
 	}
+	defer t.l.budget.graced(graceShare * len(t.l.workloads))()
 	p := newPrimal(&bundle{l: t.l, scale: t.bundle.scale, prices: t.rootPrices, value: t.rootValue})
 	a := p.start(t.best.picks)
 	p.improve(a)
@@ -690,7 +691,7 @@ func (t *tree) polish(b *bundle, picks []int32) {
 	a := p.start(picks)
 	fits := p.repair(a)
 	for _, factor := range []float64{0.1, 1, 10, 100, 1e4} {
-		if fits || t.l.budget.exhausted() {
+		if fits || t.l.budget.halted() {
 			break
 		}
 		fits = t.addSparingColumns(a, factor) && p.repair(a)
@@ -791,9 +792,10 @@ func (t *tree) addSparingColumns(a *assignment, factor float64) bool {
 		before := len(t.l.columns[i])
 		t.l.price(i, prices)
 		added = added || len(t.l.columns[i]) > before
-		if !t.l.budget.spend(1) {
-			return added
+		if !t.l.budget.goOn(1) {
+			break
 		}
 	}
+	t.l.budget.spend(len(t.l.workloads) / stride)
 	return added
 }
