@@ -125,10 +125,13 @@ func (f *filler) adopt(c *canonical, from *plan, open []bool) {
 	}
 	var spent exactSum
 	for given, i := range c.place {
+		w := &c.from.Workloads[given]
+		if w.charged {
+			spent.add(w.Demand - w.Variants[0].Capacity*float64(from.replicas[c.first[i]]))
+		}
 		if open[i] {
 			continue
 		}
-		w := &c.from.Workloads[given]
 		for k, at := range c.items[given] {
 			n := int(from.replicas[c.first[i]+k])
 			if n == 0 {

@@ -30,6 +30,8 @@ type merge struct {
 	ordered *canonical
 	// extra is how much dearer a device of a pool is than one of the cheapest that is merged with it, at least.
 	extra []float64
+	// charged: the budget counts what is extra.
+	charged bool
 	// exact: nothing is lost.
 	exact bool
 }
@@ -73,6 +75,7 @@ func mergePools(p *Problem) *merge {
 		return nil
 	}
 	m := &merge{from: p, of: make([]int, len(p.Pools)), extra: make([]float64, len(p.Pools)), exact: true, packings: packPools(p)}
+	m.charged = p.BudgetPerHour > 0 && !p.repriced()
 	terms, sizes := m.terms(classes), replicaSizes(p)
 	for _, class := range classes {
 		if len(class) > 1 && m.mergeable(class, sizes, terms) {
@@ -167,14 +170,14 @@ func (t *terms) limit(price float64, devices int) {
 func (p *Placement) price() float64 { return p.PricePerHour + p.change }
 
 // mergeable says whether the pools of a class may stand for one. The sizes of replicas must divide one another, as those of
-// parts of nodes are made to. Where prices differ, a plan could break the budget once it is placed, and sizes of parts may be rounded
+// parts of nodes are made to. Where prices differ and the budget pays others than the objective, a plan could break it once it is placed, and sizes of parts may be rounded
 // in another way beside devices that are left free, or where other variants use a pool.
 func (m *merge) mergeable(class []int, sizes [][]int, terms []terms) bool {
 	var all []int
 	nodes := m.from.Pools[class[0]].DevicesPerNode > 0
 	for _, g := range class {
 		t := &terms[g]
-		if t.spans || t.uneven && m.from.BudgetPerHour > 0 || nodes && (t.most > 0 || t.partly) {
+		if t.spans || t.uneven && m.from.BudgetPerHour > 0 && !m.charged || nodes && (t.most > 0 || t.partly) {
 			return false
 		}
 		all = append(all, sizes[g]...)
@@ -416,7 +419,11 @@ func (m *merge) placements(to []Placement, v *Variant) []Placement {
 	for _, at := range v.Placements {
 		if extra := m.extra[at.Pool]; extra > 0 {
 			devices, _ := m.packings[at.Pool].devices(v)
-			at.change -= extra * float64(devices)
+			if extra *= float64(devices); m.charged {
+				at.PricePerHour = max(0, at.PricePerHour-extra)
+			} else {
+				at.change -= extra
+			}
 		}
 		at.Pool = m.of[at.Pool]
 		n := slices.IndexFunc(to, func(p Placement) bool { return p.Pool == at.Pool })
@@ -458,12 +465,12 @@ func (m *merge) dearer() (pools []int) {
 // its namespace. It counts for takers as replicas do that may run in the pool alone.
 func (m *merge) leftFree(g int, namespace string) Workload {
 	pool, pools := &m.from.Pools[g], []int{g}
-	v := Variant{Name: pool.Name, Capacity: 1, DevicesPerReplica: 1, Placements: []Placement{{Pool: m.of[g]}}}
+	v := Variant{Name: pool.Name, Capacity: m.extra[g], DevicesPerReplica: 1, Placements: []Placement{{Pool: m.of[g]}}}
 	in := slices.DeleteFunc(m.limitedBy(nil, pools), func(in within) bool { return !m.takes(m.subsets[in.other-len(m.members)]) })
 	v.setWithin(m.limitedByTakers(in, pools))
 	return Workload{
-		Name: pool.Name + " left free", Namespace: namespace, Priority: 1, Demand: float64(pool.Capacity), Penalized: true, UnmetPenalty: m.extra[g],
-		Variants: []Variant{v}, leftFree: true,
+		Name: pool.Name + " left free", Namespace: namespace, Priority: 1, Demand: m.extra[g] * float64(pool.Capacity), Penalized: true, UnmetPenalty: 1,
+		Variants: []Variant{v}, leftFree: true, charged: m.charged,
 	}
 }
 

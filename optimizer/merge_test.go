@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/poolwright/poolwright/internal/short"
+	"github.com/poolwright/poolwright/optimizer/lp"
 )
 
 // randomZones draws a small problem whose pools are in zones, between which most variants may choose.
@@ -111,7 +112,7 @@ func TestMergedPoolsEqualBruteForce(t *testing.T) {
 			if m.exact {
 				exact++
 			}
-			if s, _, _ := m.solveMerged(Options{Effort: 10_000, limits: defaultLimits()}); !m.exact && m.sharpen(s) != nil {
+			if s, _, _ := m.solveMerged(Options{Effort: 10_000, LP: lp.Simplex(), limits: defaultLimits()}); !m.exact && m.sharpen(s) != nil {
 				sharpened++
 			}
 		}
@@ -187,6 +188,10 @@ func TestAlikePoolsAreMerged(t *testing.T) {
 		{"dearer", func(p *Problem) { p.Workloads[0].Variants[0].Placements[0].PricePerHour = 9 }, [][]int{{1, 2, 0}, {3}}},
 		{"dearer with a budget", func(p *Problem) {
 			p.Workloads[0].Variants[0].Placements[0].PricePerHour, p.BudgetPerHour = 9, 100
+		}, [][]int{{1, 2, 0}, {3}}},
+		{"dearer with a budget at other prices", func(p *Problem) {
+			at := &p.Workloads[0].Variants[0].Placements[0]
+			at.PricePerHour, at.change, p.BudgetPerHour = 9, 1, 100
 		}, nil},
 		{"a variant that may not", func(p *Problem) {
 			v := &p.Workloads[1].Variants[0]

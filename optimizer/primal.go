@@ -145,7 +145,7 @@ func (p *primal) topUp(a *assignment) (improved bool) {
 
 // divisible says whether a workload has a single item, and demand that need not be served.
 func (w *workload) divisible() bool {
-	return w.items == 1 && w.tenant == nil && w.redundancy == 0 && w.routing == nil && w.demand > 0 && !math.IsInf(w.unmetCost, 1) && w.unmetRow == none && w.variants[0].capacity > 0
+	return w.items == 1 && w.tenant == nil && w.redundancy == 0 && w.routing == nil && w.demand > 0 && !math.IsInf(w.unmetCost, 1) && (w.unmetRow == none || w.charged) && w.variants[0].capacity > 0
 }
 
 func (p *primal) fitsAfter(a *assignment, i int, from, to *column) bool {

@@ -80,6 +80,8 @@ type Workload struct {
 	waived float64
 	// leftFree: it stands for devices that are left free.
 	leftFree bool
+	// charged: the budget pays for its unmet demand.
+	charged bool
 }
 
 // Shape is one kind of requests.

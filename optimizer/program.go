@@ -50,6 +50,7 @@ type workload struct {
 	unmetRow         int32   // row of its unmet demand, or none
 	unmetCost        float64 // cost of one request/s not served; +Inf: must be served
 	unmetFree        bool    // unmet demand does not matter; demand is 0 then
+	charged          bool    // unmetRow is the budget
 	shortfallRow     int32   // row of its missing replicas, or none
 	shortfallCost    float64 // cost of a missing replica; +Inf: minimums are hard
 	leastOfVariants  int32
@@ -388,6 +389,9 @@ func (b *programBuilder) setUnmet(from *Workload, w *workload) {
 	switch {
 	case from.Penalized:
 		w.unmetCost = w.money * from.UnmetPenalty
+		if w.charged = from.charged; w.charged {
+			w.unmetRow = b.budgetRow
+		}
 	case settled && limit > 0:
 		w.unmetRow = b.unmetRows[from.Priority]
 	case settled:

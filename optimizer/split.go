@@ -22,11 +22,10 @@ type mergedSearch struct {
 	// options have the effort that is left.
 	options Options
 	best    *Solution
-	// by is the relaxation solved last, relaxed its solution, placed its plan, and left the devices of replicas that found no room, by
-	// merged pool.
+	// by is the relaxation solved last, relaxed its solution, placed its plan, and lacking what that lacks.
 	by              *merge
 	relaxed, placed *Solution
-	left            []int
+	lacking         lack
 	// proofs are the solutions of relaxations and of the problem as given. Those of problems with less room prove nothing of it.
 	proofs []*Solution
 }
@@ -60,14 +59,14 @@ func (s *mergedSearch) run(m *merge) *Solution {
 			return s.best
 		}
 	}
-	tighter, left := s.by, s.left
+	tighter, lacking := s.by, s.lacking
 	for range tightenings {
-		if tighter = tighter.tighten(left); tighter == nil || s.best.Demand == Infeasible {
+		if tighter = tighter.tighten(lacking); tighter == nil || s.best.Demand == Infeasible {
 			break // the bound says nothing of plans that lack more replicas
 		}
 		s.fromBest()
 		var more bool
-		if left, more = s.restrict(tighter); !more {
+		if lacking, more = s.restrict(tighter); !more {
 			return s.best
 		}
 	}
@@ -84,16 +83,29 @@ func (s *mergedSearch) fromBest() { s.options.Start = &Start{Problem: s.by.from,
 // relax solves a relaxation, and says whether to go on.
 func (s *mergedSearch) relax(m *merge) bool {
 	merged, replicas, left := m.solveMerged(s.options)
-	s.by, s.relaxed, s.placed, s.left = m, merged, m.split(merged, replicas), left
+	s.by, s.relaxed, s.placed = m, merged, m.split(merged, replicas)
+	s.lacking = lack{left, m.overBudget(s.placed)}
 	s.proofs = append(s.proofs, merged)
-	return s.take(s.placed, merged.Effort, merged.Stopped)
+	return s.takeWithin(s.placed, s.lacking.budget, merged)
 }
 
-// restrict solves a problem with less room, whose prices are not those of the devices that there are, and says whether to go on. left are
-// the devices of replicas that found no room.
-func (s *mergedSearch) restrict(m *merge) (left []int, more bool) {
+// restrict solves a problem with less room, whose prices are not those of the devices that there are, and says what its plan lacks and whether
+// to go on.
+func (s *mergedSearch) restrict(m *merge) (lacking lack, more bool) {
 	merged, replicas, left := m.solveMerged(s.options)
-	return left, s.take(s.by.split(s.relaxed, replicas), merged.Effort, merged.Stopped)
+	placed := s.by.split(s.relaxed, replicas)
+	lacking = lack{left, m.overBudget(placed)}
+	return lacking, s.takeWithin(placed, lacking.budget, merged)
+}
+
+// takeWithin takes a plan that a solution of a merged problem led to. In place of one that is over the budget the best so far stays, or there is a greedy one.
+func (s *mergedSearch) takeWithin(plan *Solution, over float64, by *Solution) bool {
+	if over > 0 {
+		if plan = s.best; plan == nil {
+			plan = s.by.split(s.relaxed, s.by.fill(nil))
+		}
+	}
+	return s.take(plan, by.Effort, by.Stopped)
 }
 
 // take takes a plan if it is better than the best so far, with all that is proven, after so much more effort. It says whether to go on.
@@ -113,15 +125,30 @@ const sharpenings = 20
 // tightenings is how often the merged problem is solved again with fewer devices.
 const tightenings = 3
 
-// tighten takes as many devices out of merged pools as those of the replicas that found no room, so that what is placed next has room to
-// spare. It proves nothing, but the plan is good for the problem as given. It is nil where all replicas found room.
-func (m *merge) tighten(left []int) *merge {
-	if !slices.ContainsFunc(left, func(n int) bool { return n > 0 }) {
+// lack is what a plan of a merged problem lacks once it is placed: devices of replicas that find no room, by merged pool, and money.
+type lack struct {
+	devices []int
+	budget  float64
+}
+
+// overBudget is by how much a plan is over the budget.
+func (m *merge) overBudget(s *Solution) float64 {
+	if over := s.PricePerHour - m.from.BudgetPerHour; m.charged && over > tolerance*m.from.BudgetPerHour {
+		return over
+	}
+	return 0
+}
+
+// tighten takes as much out of merged pools and the budget as a plan lacks, so that what is placed next has room to
+// spare. It proves nothing, but the plan is good for the problem as given. It is nil where nothing is lacking, or too much.
+func (m *merge) tighten(by lack) *merge {
+	if by.budget == 0 && !slices.ContainsFunc(by.devices, func(n int) bool { return n > 0 }) || by.budget > 0 && by.budget >= m.to.BudgetPerHour {
 		return nil
 	}
 	to := *m.to
+	to.BudgetPerHour -= by.budget
 	to.Pools = slices.Clone(to.Pools)
-	for g, n := range left {
+	for g, n := range by.devices {
 		if n == 0 {
 			continue
 		}
@@ -253,7 +280,11 @@ func (m *merge) shadowPrice(merged *Solution, g int) float64 {
 			free.add(price)
 		}
 	}
-	raised.add(-min(m.extra[g], free.total()))
+	extra := m.extra[g]
+	if m.charged {
+		extra *= 1 + merged.BudgetShadowPrice
+	}
+	raised.add(-min(extra, free.total()))
 	return max(0, raised.total())
 }
 

@@ -96,6 +96,15 @@ func (p *Problem) reprice(change func(w, v, k int) float64) {
 	}
 }
 
+// repriced says whether some price in the objective is not that of the budget.
+func (p *Problem) repriced() bool {
+	return slices.ContainsFunc(p.Workloads, func(w Workload) bool {
+		return slices.ContainsFunc(w.Variants, func(v Variant) bool {
+			return slices.ContainsFunc(v.Placements, func(at Placement) bool { return at.change != 0 })
+		})
+	})
+}
+
 // costless makes all plans cost nothing but unmet demand.
 func (p *Problem) costless() {
 	p.reprice(func(w, v, k int) float64 { return -p.Workloads[w].Variants[v].Placements[k].PricePerHour })
