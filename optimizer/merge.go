@@ -170,14 +170,15 @@ func (t *terms) limit(price float64, devices int) {
 func (p *Placement) price() float64 { return p.PricePerHour + p.change }
 
 // mergeable says whether the pools of a class may stand for one. The sizes of replicas must divide one another, as those of
-// parts of nodes are made to. Where prices differ and the budget pays others than the objective, a plan could break it once it is placed, and sizes of parts may be rounded
+// parts of nodes are made to. Where prices differ and there is a budget, a plan could break it by much once it is placed if the budget pays other prices than
+// the objective counts, or some variants may not use all pools. Sizes of parts may be rounded
 // in another way beside devices that are left free, or where other variants use a pool.
 func (m *merge) mergeable(class []int, sizes [][]int, terms []terms) bool {
 	var all []int
 	nodes := m.from.Pools[class[0]].DevicesPerNode > 0
 	for _, g := range class {
 		t := &terms[g]
-		if t.spans || t.uneven && m.from.BudgetPerHour > 0 && !m.charged || nodes && (t.most > 0 || t.partly) {
+		if t.spans || t.uneven && m.from.BudgetPerHour > 0 && (!m.charged || t.partly) || nodes && (t.most > 0 || t.partly) {
 			return false
 		}
 		all = append(all, sizes[g]...)
