@@ -322,11 +322,7 @@ func TestFleetsInZonesWithABudgetAreProven(t *testing.T) {
 					t.Errorf("%d workloads, by priority %v, seed %d: error %v, gap %v", workloads, lexicographic, seed, err, s.Gap)
 					continue
 				}
-				replicas := make([][][]int, len(s.Allocations))
-				for i := range replicas {
-					replicas[i] = s.Allocations[i].Replicas
-				}
-				if e, err := p.Evaluate(replicas); err != nil || len(e.Violations) > 0 {
+				if e, err := p.Evaluate(s.Replicas()); err != nil || len(e.Violations) > 0 {
 					t.Errorf("%d workloads, by priority %v, seed %d: error %v, violations %v", workloads, lexicographic, seed, err, e.Violations)
 				}
 			}

@@ -261,7 +261,7 @@ func (j *joint) solve(n *jointNode) (err error) {
 	}
 	n.bound = j.ordering.bounds(n.solution)
 	served, demand := 0.0, slices.Clone(n.demand)
-	unmet := j.problem.unmetIn(n.solution.replicas(), j.ladder.scenarios)
+	unmet := j.problem.unmetIn(n.solution.Replicas(), j.ladder.scenarios)
 	for s := range j.ladder.scenarios {
 		switch {
 		case n.dropped[s]:

@@ -425,11 +425,7 @@ func compareLevels(t *testing.T, seed uint64, p *Problem, s *Solution, want []fl
 // checkSolution checks what holds for every solution.
 func checkSolution(t *testing.T, p *Problem, s *Solution) {
 	t.Helper()
-	replicas := make([][][]int, len(s.Allocations))
-	for i := range s.Allocations {
-		replicas[i] = s.Allocations[i].Replicas
-	}
-	e, err := p.Evaluate(replicas)
+	e, err := p.Evaluate(s.Replicas())
 	if err != nil {
 		t.Fatal(err)
 	}

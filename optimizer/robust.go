@@ -105,7 +105,7 @@ func (s *RobustSolution) expose(p *Problem, r *Robustness, stop func() bool) (er
 	if len(r.Scenarios) == 0 {
 		return nil
 	}
-	if s.Exposure, err = p.Exposure(s.Plan.replicas(), r); err != nil {
+	if s.Exposure, err = p.Exposure(s.Plan.Replicas(), r); err != nil {
 		return err
 	}
 	switch {
@@ -114,15 +114,7 @@ func (s *RobustSolution) expose(p *Problem, r *Robustness, stop func() bool) (er
 	case s.Point != nil && stop != nil && stop():
 		s.Point = nil
 	case s.Point != nil:
-		s.PointExposure, err = p.Exposure(s.Point.replicas(), r)
+		s.PointExposure, err = p.Exposure(s.Point.Replicas(), r)
 	}
 	return err
-}
-
-func (s *Solution) replicas() [][][]int {
-	replicas := make([][][]int, len(s.Allocations))
-	for i := range replicas {
-		replicas[i] = s.Allocations[i].Replicas
-	}
-	return replicas
 }

@@ -55,6 +55,16 @@ type Solution struct {
 	Notes []string
 }
 
+// Replicas are those of the plan by workload, variant and placement, as
+// [Problem.Evaluate] takes them.
+func (s *Solution) Replicas() [][][]int {
+	replicas := make([][][]int, len(s.Allocations))
+	for i := range replicas {
+		replicas[i] = s.Allocations[i].Replicas
+	}
+	return replicas
+}
+
 // Level is one lexicographic level: unmet demand of one priority, or, at
 // priority 0, replicas short of declared minimums.
 type Level struct {

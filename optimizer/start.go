@@ -22,7 +22,7 @@ func (s *Start) Validate() error {
 	if s.Problem == nil || s.Solution == nil {
 		return fmt.Errorf("optimizer: start: without a problem or its solution")
 	}
-	if err := s.Problem.checkShape(s.Solution.replicas()); err != nil {
+	if err := s.Problem.checkShape(s.Solution.Replicas()); err != nil {
 		return fmt.Errorf("optimizer: start: %w", err)
 	}
 	if len(s.Solution.Pools) != len(s.Problem.Pools) || len(s.Solution.Quotas) != len(s.Problem.Quotas) {

@@ -21,7 +21,7 @@ func (p *Problem) Stay(s *Solution, current [][][]int, gap float64) (*Solution, 
 		return nil, fmt.Errorf("optimizer: stay: %w", err)
 	}
 	st := staying{
-		problem: p, room: NewHeadroom(p), replicas: s.replicas(),
+		problem: p, room: NewHeadroom(p), replicas: s.Replicas(),
 		objective: s.Objective, most: max(s.Objective, s.Bound+gap*math.Abs(s.Objective)),
 	}
 	for i := range st.replicas {

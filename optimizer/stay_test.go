@@ -44,7 +44,7 @@ func TestStayKeepsWhatIsAsGood(t *testing.T) {
 			p := twins(2, 20, Allowed)
 			s, err := p.Stay(solveTwins(t, p), current, 0)
 			require.NoError(t, err)
-			assert.Equal(t, current, s.replicas())
+			assert.Equal(t, current, s.Replicas())
 			assert.Equal(t, Optimal, s.Proof)
 			assert.InDelta(t, 8, s.Objective, 0)
 			assert.InDelta(t, 0, s.Gap, 1e-8)
@@ -98,7 +98,7 @@ func TestStayIsSound(t *testing.T) {
 		require.NoError(t, err)
 		next, err := p.Stay(s, nearby(t, r, p), 0.1)
 		require.NoError(t, err)
-		e, err := p.Evaluate(next.replicas())
+		e, err := p.Evaluate(next.Replicas())
 		require.NoError(t, err)
 		assert.Empty(t, e.Violations)
 		assert.InDelta(t, e.Objective, next.Objective, 1e-6*(1+next.Objective))
@@ -132,5 +132,5 @@ func nearby(t *testing.T, r *rand.Rand, p *Problem) [][][]int {
 	}
 	s, err := Solve(&q, Options{})
 	require.NoError(t, err)
-	return s.replicas()
+	return s.Replicas()
 }

@@ -131,12 +131,8 @@ func (c *cycle) unrobust(p *optimizer.Problem, s *optimizer.Solution) (*optimize
 	if len(c.robustness.Scenarios) == 0 {
 		return out, nil
 	}
-	replicas := make([][][]int, len(s.Allocations))
-	for i := range replicas {
-		replicas[i] = s.Allocations[i].Replicas
-	}
 	var err error
-	out.Exposure, err = p.Exposure(replicas, c.freeRobustness())
+	out.Exposure, err = p.Exposure(s.Replicas(), c.freeRobustness())
 	return out, err
 }
 

@@ -55,11 +55,7 @@ func probe(description string, w io.Writer) error {
 		return err
 	}
 	r := took{Gap: s.Gap, Proven: s.Proof == optimizer.Optimal, Elapsed: time.Since(begin), CPU: machine.ProcessorTime() - start}
-	replicas := make([][][]int, len(s.Allocations))
-	for i := range s.Allocations {
-		replicas[i] = s.Allocations[i].Replicas
-	}
-	e, err := problem.Evaluate(replicas)
+	e, err := problem.Evaluate(s.Replicas())
 	if err != nil {
 		return err
 	}

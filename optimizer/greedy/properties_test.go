@@ -30,14 +30,6 @@ func strategies() map[string]strategy {
 	return all
 }
 
-func replicasOf(s *optimizer.Solution) [][][]int {
-	var replicas [][][]int
-	for _, a := range s.Allocations {
-		replicas = append(replicas, a.Replicas)
-	}
-	return replicas
-}
-
 // Every plan keeps all limits, and is the same in whatever order the problem is
 // written.
 func TestPlansKeepLimitsAndIgnoreOrder(t *testing.T) {
@@ -48,7 +40,7 @@ func TestPlansKeepLimitsAndIgnoreOrder(t *testing.T) {
 				p := randomProblem(r)
 				s, err := strategy(p, nil)
 				require.NoError(t, err)
-				e, err := p.Evaluate(replicasOf(s))
+				e, err := p.Evaluate(s.Replicas())
 				require.NoError(t, err)
 				require.Empty(t, e.Violations, seed)
 				q := reordered(r, p)

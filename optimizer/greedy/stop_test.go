@@ -59,7 +59,7 @@ func TestStoppedPlanIsFeasible(t *testing.T) {
 				require.True(t, s.Stopped)
 				require.Equal(t, optimizer.Feasible, s.Proof)
 				require.Equal(t, []string{"stopped before all workloads had their turn"}, s.Notes)
-				e, err := p.Evaluate(replicasOf(s))
+				e, err := p.Evaluate(s.Replicas())
 				require.NoError(t, err)
 				require.Empty(t, e.Violations)
 				require.Equal(t, make([]int, len(p.Workloads)), e.Shortfall)

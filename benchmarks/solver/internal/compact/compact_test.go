@@ -144,11 +144,7 @@ func TestJudgeAgreesWithTheOptimizer(t *testing.T) {
 				require.NotEqual(t, optimizer.Infeasible, plan.Demand)
 				p, err := compact.New(problem, compact.Stage{})
 				require.NoError(t, err)
-				var replicas [][][]int
-				for _, a := range plan.Allocations {
-					replicas = append(replicas, a.Replicas)
-				}
-				cost, err := p.Judge(replicas)
+				cost, err := p.Judge(plan.Replicas())
 				require.NoError(t, err)
 				assert.InEpsilon(t, plan.Objective, cost, 1e-12)
 			})

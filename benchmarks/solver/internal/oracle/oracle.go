@@ -61,11 +61,7 @@ func plan(problem *optimizer.Problem, s *optimizer.Solution) error {
 	if err != nil {
 		return err
 	}
-	replicas := make([][][]int, len(s.Allocations))
-	for i := range s.Allocations {
-		replicas[i] = s.Allocations[i].Replicas
-	}
-	cost, err := program.Judge(replicas)
+	cost, err := program.Judge(s.Replicas())
 	if err == nil && math.Abs(cost-s.Objective) > 1e-9*math.Abs(cost) {
 		err = fmt.Errorf("objective %v, judged %v", s.Objective, cost)
 	}
