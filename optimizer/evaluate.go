@@ -245,6 +245,14 @@ func (w *Workload) violations(counts []int) []error {
 	return broken
 }
 
+// overBudget is by how much a price is over the budget, 0 within the tolerance.
+func (p *Problem) overBudget(price float64) float64 {
+	if over := price - p.BudgetPerHour; p.BudgetPerHour > 0 && over > tolerance*p.BudgetPerHour {
+		return over
+	}
+	return 0
+}
+
 // limitViolations are the limits on several workloads that are broken.
 func (p *Problem) limitViolations(pools []poolUse, e *Evaluation) []error {
 	var broken []error
@@ -260,7 +268,7 @@ func (p *Problem) limitViolations(pools []poolUse, e *Evaluation) []error {
 			broken = append(broken, fmt.Errorf("optimizer: quota of namespace %q in pool %q: %d devices in use > %d", quota.Namespace, p.Pools[quota.Pool].Name, e.Quotas[q], quota.Capacity))
 		}
 	}
-	if over := e.PricePerHour - p.BudgetPerHour; p.BudgetPerHour > 0 && over > tolerance*p.BudgetPerHour {
+	if p.overBudget(e.PricePerHour) > 0 {
 		broken = append(broken, fmt.Errorf("optimizer: price %g > budget %g", e.PricePerHour, p.BudgetPerHour))
 	}
 	return broken

@@ -127,7 +127,7 @@ func (f *filler) adopt(c *canonical, from *plan, open []bool) {
 	for given, i := range c.place {
 		w := &c.from.Workloads[given]
 		if w.charged {
-			spent.add(w.Demand - w.Variants[0].Capacity*float64(from.replicas[c.first[i]]))
+			spent.add(from.unmet[i])
 		}
 		if open[i] {
 			continue

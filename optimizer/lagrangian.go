@@ -114,12 +114,6 @@ func (e *effort) settle(part *effort) { e.left -= part.spent() }
 // spent is what a stage has spent of its share so far.
 func (e *effort) spent() int { return e.given - e.left }
 
-// graced lets n pricing problems be spent though the caller has stopped, until what it returns is called.
-func (e *effort) graced(n int) (end func()) {
-	e.grace = n
-	return func() { e.grace = 0 }
-}
-
 func (e *effort) exhausted() bool { return e.left <= 0 || e.halted() }
 
 // halted says whether the caller has stopped the search, and there is no grace left.

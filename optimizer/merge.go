@@ -30,7 +30,7 @@ type merge struct {
 	ordered *canonical
 	// extra is how much dearer a device of a pool is than one of the cheapest that is merged with it, at least.
 	extra []float64
-	// charged: the budget counts what is extra.
+	// charged: what is extra, if anything, counts in the budget as in the objective.
 	charged bool
 	// exact: nothing is lost.
 	exact bool
@@ -170,9 +170,9 @@ func (t *terms) limit(price float64, devices int) {
 func (p *Placement) price() float64 { return p.PricePerHour + p.change }
 
 // mergeable says whether the pools of a class may stand for one. The sizes of replicas must divide one another, as those of
-// parts of nodes are made to. Where prices differ and there is a budget, a plan could break it by much once it is placed if the budget pays other prices than
-// the objective counts, or some variants may not use all pools. Sizes of parts may be rounded
-// in another way beside devices that are left free, or where other variants use a pool.
+// parts of nodes are made to. Where prices differ and there is a budget, a plan could break it by much once it is placed if the budget
+// pays other prices than the objective counts, or some variants may not use all pools. Sizes of parts may be rounded in another way
+// beside devices that are left free, or where other variants use a pool.
 func (m *merge) mergeable(class []int, sizes [][]int, terms []terms) bool {
 	var all []int
 	nodes := m.from.Pools[class[0]].DevicesPerNode > 0

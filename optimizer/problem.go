@@ -78,9 +78,9 @@ type Workload struct {
 
 	// waived are requests/s, of any shapes, that need not be served.
 	waived float64
-	// leftFree: it stands for devices that are left free.
+	// leftFree: it stands for devices that are left free. Its demand is what they would cost extra, in money.
 	leftFree bool
-	// charged: the budget pays for its unmet demand.
+	// charged: the budget pays for what it leaves unserved of that.
 	charged bool
 }
 

@@ -31,7 +31,7 @@ type mergedSearch struct {
 }
 
 // run solves the merged problem and, where what that proves of its plan is not enough, the one with sharper limits, the one with some
-// devices set apart, those with some fewer devices, and then the problem as given, from the best plan so far and its prices.
+// devices set apart, those with some fewer devices or less budget, and then the problem as given, from the best plan so far and its prices.
 func (s *mergedSearch) run(m *merge) *Solution {
 	more := s.relax(m)
 	if s.placed.Demand == Infeasible {
@@ -84,7 +84,7 @@ func (s *mergedSearch) fromBest() { s.options.Start = &Start{Problem: s.by.from,
 func (s *mergedSearch) relax(m *merge) bool {
 	merged, replicas, left := m.solveMerged(s.options)
 	s.by, s.relaxed, s.placed = m, merged, m.split(merged, replicas)
-	s.lacking = lack{left, m.overBudget(s.placed)}
+	s.lacking = lack{left, m.from.overBudget(s.placed.PricePerHour)}
 	s.proofs = append(s.proofs, merged)
 	return s.takeWithin(s.placed, s.lacking.budget, merged)
 }
@@ -94,11 +94,12 @@ func (s *mergedSearch) relax(m *merge) bool {
 func (s *mergedSearch) restrict(m *merge) (lacking lack, more bool) {
 	merged, replicas, left := m.solveMerged(s.options)
 	placed := s.by.split(s.relaxed, replicas)
-	lacking = lack{left, m.overBudget(placed)}
+	lacking = lack{left, m.from.overBudget(placed.PricePerHour)}
 	return lacking, s.takeWithin(placed, lacking.budget, merged)
 }
 
-// takeWithin takes a plan that a solution of a merged problem led to. In place of one that is over the budget the best so far stays, or there is a greedy one.
+// takeWithin takes a plan that a solution of a merged problem led to. In place of one that is over the budget the best so far stays, or there
+// is a greedy one.
 func (s *mergedSearch) takeWithin(plan *Solution, over float64, by *Solution) bool {
 	if over > 0 {
 		if plan = s.best; plan == nil {
@@ -122,21 +123,13 @@ func (s *mergedSearch) take(plan *Solution, effort int, stopped bool) bool {
 // sharpenings is how often a merged problem is solved again with sharper limits.
 const sharpenings = 20
 
-// tightenings is how often the merged problem is solved again with fewer devices.
+// tightenings is how often the merged problem is solved again with fewer devices or less budget.
 const tightenings = 3
 
 // lack is what a plan of a merged problem lacks once it is placed: devices of replicas that find no room, by merged pool, and money.
 type lack struct {
 	devices []int
 	budget  float64
-}
-
-// overBudget is by how much a plan is over the budget.
-func (m *merge) overBudget(s *Solution) float64 {
-	if over := s.PricePerHour - m.from.BudgetPerHour; m.charged && over > tolerance*m.from.BudgetPerHour {
-		return over
-	}
-	return 0
 }
 
 // tighten takes as much out of merged pools and the budget as a plan lacks, so that what is placed next has room to
@@ -236,7 +229,7 @@ func (m *merge) setApart(s *Solution) *merge {
 }
 
 // split is a solution of the merged problem in terms of the one as given, its replicas placed, without what it proves. The replicas may also
-// be those of a problem with fewer devices, whose prices are not those of the devices that there are.
+// be those of a problem with fewer devices or less budget, whose prices are not those of the devices that there are.
 func (m *merge) split(merged *Solution, replicas [][][]int) *Solution {
 	s := m.assess(merged, replicas)
 	if !m.exact && s.Demand != Served {

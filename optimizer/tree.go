@@ -276,9 +276,14 @@ func (t *tree) firstEvaluation() (first lagrangianValue, ok bool) {
 	return first, true
 }
 
-// graceShare is what making a first plan may cost once the caller has stopped, in pricing problems for
-// each workload.
+// graceShare is what a plan may still cost once the caller has stopped, in pricing problems for each workload.
 const graceShare = 2
+
+// grace allows for that until what it returns is called.
+func (t *tree) grace() (end func()) {
+	t.l.budget.grace = graceShare * len(t.l.workloads)
+	return func() { t.l.budget.grace = 0 }
+}
 
 // ensurePlan makes the best configurations so far fit, whatever they then cost, where the caller has
 // stopped the search before there was a plan.
@@ -286,7 +291,7 @@ func (t *tree) ensurePlan() {
 	if t.best != nil || !t.l.budget.stop.stopped() {
 		return
 	}
-	defer t.l.budget.graced(graceShare * len(t.l.workloads))()
+	defer t.grace()()
 	p := newPrimal(&t.bundle)
 	if a := p.start(t.bundle.value.cut.picks); p.repair(a) {
 		p.improveOne(a)
@@ -559,7 +564,7 @@ func (t *tree) improveBest() {
 	if !t.small() || t.best == nil || t.rootPrices == nil || t.best.cost-t.bound() <= leastGap*math.Abs(t.best.cost) {
 		return
 	}
-	defer t.l.budget.graced(graceShare * len(t.l.workloads))()
+	defer t.grace()()
 	p := newPrimal(&bundle{l: t.l, scale: t.bundle.scale, prices: t.rootPrices, value: t.rootValue})
 	a := p.start(t.best.picks)
 	p.improve(a)
