@@ -285,6 +285,18 @@ func (c *canonical) reorder(p *plan, given *canonical) *plan {
 	return out
 }
 
+// planOf is a plan with replicas in the order of the original problem.
+func (c *canonical) planOf(replicas [][][]int) *plan {
+	p := &plan{replicas: make([]int32, c.first[len(c.workloads)]), unmet: make([]float64, len(c.workloads))}
+	for from, i := range c.place {
+		p.unmet[i] = c.from.Workloads[from].Unmet(totals(replicas[from]))
+		for k, at := range c.items[from] {
+			p.replicas[c.first[i]+k] = int32(replicas[from][at.variant][at.placement])
+		}
+	}
+	return p
+}
+
 // restore returns replicas by canonical item in the order of the original problem.
 func (c *canonical) restore(items []int32) [][][]int {
 	out := make([][][]int, len(c.workloads))

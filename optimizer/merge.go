@@ -26,8 +26,9 @@ type merge struct {
 	takers [][]int
 	// quotas are the merged quotas by quota.
 	quotas []int
-	// ordered is what canonical has worked out, nil before.
+	// ordered is what canonical has worked out, and greedy what greedyPlan has, nil before.
 	ordered *canonical
+	greedy  [][][]int
 	// extra is how much dearer a device of a pool is than one of the cheapest that is merged with it, at least.
 	extra []float64
 	// charged: what is extra, if anything, counts in the budget as in the objective.
@@ -171,14 +172,14 @@ func (p *Placement) price() float64 { return p.PricePerHour + p.change }
 
 // mergeable says whether the pools of a class may stand for one. The sizes of replicas must divide one another, as those of
 // parts of nodes are made to. Where prices differ and there is a budget, a plan could break it by much once it is placed if the budget
-// pays other prices than the objective counts, or some variants may not use all pools. Sizes of parts may be rounded in another way
-// beside devices that are left free, or where other variants use a pool.
+// pays other prices than the objective counts. Sizes of parts may be rounded in another way beside devices that are left free, or where
+// other variants use a pool.
 func (m *merge) mergeable(class []int, sizes [][]int, terms []terms) bool {
 	var all []int
 	nodes := m.from.Pools[class[0]].DevicesPerNode > 0
 	for _, g := range class {
 		t := &terms[g]
-		if t.spans || t.uneven && m.from.BudgetPerHour > 0 && (!m.charged || t.partly) || nodes && (t.most > 0 || t.partly) {
+		if t.spans || t.uneven && m.from.BudgetPerHour > 0 && !m.charged || nodes && (t.most > 0 || t.partly) {
 			return false
 		}
 		all = append(all, sizes[g]...)
@@ -463,19 +464,13 @@ func (m *merge) dearer() (pools []int) {
 }
 
 // leftFree is a workload that stands for the devices of a pool that are left free: those that are not cost extra. No quota may limit
-// its namespace. It counts for takers as replicas do that may run in the pool alone.
+// its namespace. It counts for subsets and takers as replicas do that may run in the pool alone.
 func (m *merge) leftFree(g int, namespace string) Workload {
 	pool, pools := &m.from.Pools[g], []int{g}
 	v := Variant{Name: pool.Name, Capacity: m.extra[g], DevicesPerReplica: 1, Placements: []Placement{{Pool: m.of[g]}}}
-	in := slices.DeleteFunc(m.limitedBy(nil, pools), func(in within) bool { return !m.takes(m.subsets[in.other-len(m.members)]) })
-	v.setWithin(m.limitedByTakers(in, pools))
+	v.setWithin(m.limitedByTakers(m.limitedBy(nil, pools), pools))
 	return Workload{
 		Name: pool.Name + " left free", Namespace: namespace, Priority: 1, Demand: m.extra[g] * float64(pool.Capacity), Penalized: true, UnmetPenalty: 1,
 		Variants: []Variant{v}, leftFree: true, charged: m.charged,
 	}
-}
-
-// takes says whether some pools are takers.
-func (m *merge) takes(pools []int) bool {
-	return slices.ContainsFunc(m.takers, func(takers []int) bool { return slices.Equal(takers, pools) })
 }

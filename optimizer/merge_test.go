@@ -112,7 +112,7 @@ func TestMergedPoolsEqualBruteForce(t *testing.T) {
 			if m.exact {
 				exact++
 			}
-			if s, _, _ := m.solveMerged(Options{Effort: 10_000, LP: lp.Simplex(), limits: defaultLimits()}); !m.exact && m.sharpen(s) != nil {
+			if s, _, _ := m.solveMerged(Options{Effort: 10_000, LP: lp.Simplex(), limits: defaultLimits()}); !m.exact && m.sharpen(s.Solution) != nil {
 				sharpened++
 			}
 		}
@@ -193,6 +193,11 @@ func TestAlikePoolsAreMerged(t *testing.T) {
 			at := &p.Workloads[0].Variants[0].Placements[0]
 			at.PricePerHour, at.change, p.BudgetPerHour = 9, 1, 100
 		}, nil},
+		{"dearer with a budget, and a variant that may not", func(p *Problem) {
+			p.Workloads[0].Variants[0].Placements[0].PricePerHour, p.BudgetPerHour = 9, 100
+			v := &p.Workloads[1].Variants[0]
+			v.Placements = v.Placements[:2]
+		}, [][]int{{1, 2, 0}, {3}}},
 		{"a variant that may not", func(p *Problem) {
 			v := &p.Workloads[1].Variants[0]
 			v.Placements = v.Placements[:2]
@@ -461,6 +466,36 @@ func TestNamesOfPoolsWithQuotasDoNotMatter(t *testing.T) {
 		a, b := solve(t, p, Options{RelativeGap: 1e-3, Effort: 3000}), solve(t, renamed, Options{RelativeGap: 1e-3, Effort: 3000})
 		if a.Objective != b.Objective || a.Bound != b.Bound {
 			t.Fatalf("seed %d: %v ≥ %v and, with other names, %v ≥ %v", seed, a.Objective, a.Bound, b.Objective, b.Bound)
+		}
+	}
+}
+
+// A plan that leaves more than that of the merged problem, as it is over the budget or finds no room, is bounded all the same, and so are all
+// that leave no more than it does.
+func TestBoundsOfMergedPoolsHold(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(short.Of(10)) {
+		kind := []fleetKind{shortFleet, veryTightFleet}[seed%2]
+		p := inZones(rand.New(rand.NewPCG(seed, 13)), randomFleet(seed, kind, 50, 4), 3, 1)
+		for i := 0; i < len(p.Workloads); i += 3 {
+			for j := range p.Workloads[i].Variants {
+				v := &p.Workloads[i].Variants[j]
+				v.Placements = v.Placements[i%len(v.Placements):][:1]
+			}
+		}
+		if seed%4 < 2 {
+			p.BudgetPerHour = 0.8 * solve(t, p, Options{RelativeGap: 1e-3, Effort: 10_000}).PricePerHour
+		}
+		var found []*Solution
+		for _, effort := range []int{2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000} {
+			s := solve(t, p, Options{RelativeGap: 1e-3, Effort: effort})
+			checkSolution(t, p, s)
+			found = append(found, s)
+		}
+		for _, s := range found {
+			for _, other := range found {
+				checkBounds(t, s, other)
+			}
 		}
 	}
 }

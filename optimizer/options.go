@@ -24,6 +24,8 @@ type Options struct {
 
 	// limits are those of the exact finish; nil means the defaults.
 	limits *limits
+	// greedy makes a plan in place of the greedy one of the problem, nil otherwise.
+	greedy func() [][][]int
 }
 
 // leastGap is the least gap that the arithmetic can prove.

@@ -107,20 +107,45 @@ func (r *ordering) prove(s *Solution, bounds [][]float64) *Solution {
 	return r.with(s, proven)
 }
 
-// provenBy is a solution with the best of what others prove, of the same problem or of relaxations of it: a bound on a level or
-// the cost holds for what leaves no more of the levels before.
-func (r *ordering) provenBy(s *Solution, others ...*Solution) *Solution {
-	values, proven := r.values(s), make([]float64, len(r.units)+1)
-	for _, other := range others {
-		of, bounds := r.values(other), r.bounds(other)
-		for k := range proven {
-			proven[k] = max(proven[k], min(values[k], bounds[k]))
-			if values[k] > of[k]*(1+tolerance) {
-				break
+// proof is a solution of a problem or of a relaxation of it, with the bounds at the roots of its stages, by what these minimised.
+type proof struct {
+	*Solution
+	roots map[minimised]outcome
+}
+
+// provenBy is a solution with the best of what others prove: a bound on a level or the cost holds for what leaves no more of the levels before, and
+// one of a root, less the price of what is more, for the others, too.
+func (r *ordering) provenBy(s *Solution, proofs ...proof) *Solution {
+	values, bounds := r.values(s), make([]float64, len(r.units)+1)
+	unmet := func(priority int) float64 {
+		k, _ := slices.BinarySearch(r.priorities, priority)
+		return values[k]
+	}
+	for _, by := range proofs {
+		of, proves, keeps := r.values(by.Solution), r.bounds(by.Solution), true
+		for k := range bounds {
+			if keeps {
+				bounds[k] = max(bounds[k], proves[k])
 			}
+			if root, ok := by.roots[r.minimises(k)]; ok && values[0] <= of[0] {
+				bounds[k] = max(bounds[k], proven(root.boundFor(unmet)))
+			}
+			bounds[k] = min(bounds[k], values[k])
+			keeps = keeps && values[k] <= of[k]*(1+tolerance)
 		}
 	}
-	return r.with(s, proven)
+	return r.with(s, bounds)
+}
+
+// minimises is what a stage minimises for level k, or for the objective behind the levels.
+func (r *ordering) minimises(k int) minimised {
+	switch k {
+	case len(r.priorities):
+		return minimised{kind: moneyStage}
+	case 0:
+		return minimised{kind: shortfallStage}
+	}
+	return minimised{unmetStage, r.priorities[k]}
 }
 
 // with is a solution with other bounds.

@@ -38,7 +38,7 @@ func TestOverflowsAllowEveryPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		of := mergedPlan(m, replicas, plan.Pools)
+		of := m.join(replicas)
 		merged, err := m.to.Evaluate(of)
 		if err != nil {
 			t.Fatal(err)
@@ -102,26 +102,6 @@ func randomPlan(r *rand.Rand, p *Problem) [][][]int {
 	return replicas
 }
 
-// mergedPlan is a plan that uses so many devices of each pool, in the merged problem.
-func mergedPlan(m *merge, replicas [][][]int, used []int) [][][]int {
-	merged := make([][][]int, 0, len(m.to.Workloads))
-	for i := range replicas {
-		of := make([][]int, len(replicas[i]))
-		for j := range of {
-			v := &m.to.Workloads[i].Variants[j]
-			of[j] = make([]int, len(v.Placements))
-			for k, n := range replicas[i][j] {
-				of[j][v.placementIn(m.of[m.from.Workloads[i].Variants[j].Placements[k].Pool])] += n
-			}
-		}
-		merged = append(merged, of)
-	}
-	for _, g := range m.dearer() {
-		merged = append(merged, [][]int{{m.from.Pools[g].Capacity - used[g]}})
-	}
-	return merged
-}
-
 // Where prices of a pool are higher by so much for each device nothing is lost once what overflows is limited: the plan costs what it does
 // when it is placed.
 func TestNothingIsLostOfWhatOverflows(t *testing.T) {
@@ -132,7 +112,7 @@ func TestNothingIsLostOfWhatOverflows(t *testing.T) {
 		o := Options{RelativeGap: 1e-3, Effort: 100_000, limits: defaultLimits()}
 		m := mergePools(p)
 		merged, replicas, left := m.solveMerged(o)
-		for sharper := m.sharpen(merged); sharper != nil; sharper = m.sharpen(merged) {
+		for sharper := m.sharpen(merged.Solution); sharper != nil; sharper = m.sharpen(merged.Solution) {
 			sharpened++
 			m = sharper
 			merged, replicas, left = m.solveMerged(o)

@@ -179,14 +179,22 @@ func (s *solver) stages() {
 func (s *solver) makeFirst(p *Problem) {
 	if s.first == nil {
 		s.given = asGiven(p, s.known)
-		s.first = fill(s.given, s.packed, nil, nil)
+		s.first = s.greedy(s.given, s.packed)
 	}
+}
+
+// greedy is a plan that is made without prices.
+func (s *solver) greedy(c *canonical, packings []packing) *plan {
+	if s.options.greedy != nil {
+		return c.planOf(s.options.greedy())
+	}
+	return fill(c, packings, nil, nil)
 }
 
 // fillAll fills a plan without replicas. Where the caller has stopped, the first plan does.
 func (s *solver) fillAll() *plan {
 	if !s.budget.stop.stopped() {
-		return fill(s.canonical, s.packings, nil, nil)
+		return s.greedy(s.canonical, s.packings)
 	}
 	s.makeFirst(s.canonical.from)
 	if s.canonical == s.given {
@@ -412,7 +420,9 @@ func (s *solver) run(at stage, tentative bool) {
 		l = s.searchRounded(at, t, tentative)
 	}
 	if t.rootPrices != nil && !tentative && !math.IsInf(s.last.bound, 1) {
-		s.ends[at.minimises()] = s.last.forBounds()
+		end := s.last.forBounds()
+		end.bound, end.prices, end.root = t.rootValue.bound, t.rootPrices, true
+		s.ends[at.minimises()] = end
 	}
 	s.last.shadowPrices = s.last.prices
 	if at.kind == moneyStage && (t.best != nil && !at.bounding || at.bounding && s.large()) && t.rootPrices != nil && !budget.exhausted() {
@@ -696,6 +706,9 @@ func (s *solver) solution(p *Problem) *Solution {
 	out.Stopped = s.budget.stop.stopped()
 	out.Effort = s.options.Effort - s.budget.left
 	bound := s.costBound()
+	if root, ok := s.ends[minimised{kind: moneyStage}]; ok {
+		bound = max(bound, root.boundFor(s.unmetOfPlan))
+	}
 	if ended {
 		bound = max(bound, p.leastCost(out.Levels, func(i int) float64 { return least[i] }))
 	}
@@ -707,6 +720,9 @@ func (s *solver) solution(p *Problem) *Solution {
 	}
 	return out
 }
+
+// proof is the plan in the terms of the original problem, with what is known at the roots.
+func (s *solver) proof(p *Problem) proof { return proof{s.solution(p), s.ends} }
 
 // proof compares the gaps with the one asked for.
 func (s *Solution) proof(wanted float64) Proof {

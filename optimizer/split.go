@@ -27,15 +27,15 @@ type mergedSearch struct {
 	relaxed, placed *Solution
 	lacking         lack
 	// proofs are the solutions of relaxations and of the problem as given. Those of problems with less room prove nothing of it.
-	proofs []*Solution
+	proofs []proof
 }
 
 // run solves the merged problem and, where what that proves of its plan is not enough, the one with sharper limits, the one with some
 // devices set apart, those with some fewer devices or less budget, and then the problem as given, from the best plan so far and its prices.
 func (s *mergedSearch) run(m *merge) *Solution {
 	more := s.relax(m)
-	if s.placed.Demand == Infeasible {
-		more = s.take(m.split(s.relaxed, m.fill(nil)), 0, s.best.Stopped)
+	if s.best.Demand == Infeasible {
+		more = s.take(m.split(s.relaxed, m.greedyPlan()), 0, s.best.Stopped)
 	}
 	if !more || m.exact {
 		return s.best
@@ -71,9 +71,11 @@ func (s *mergedSearch) run(m *merge) *Solution {
 		}
 	}
 	s.fromBest()
-	last := solveAsIs(m.from, s.options, nil)
+	inner := newSolver(m.from, s.options, nil)
+	inner.stages()
+	last := inner.proof(m.from)
 	s.proofs = append(s.proofs, last)
-	s.take(last, last.Effort, last.Stopped)
+	s.take(last.Solution, last.Effort, last.Stopped)
 	return s.best
 }
 
@@ -82,28 +84,30 @@ func (s *mergedSearch) fromBest() { s.options.Start = &Start{Problem: s.by.from,
 
 // relax solves a relaxation, and says whether to go on.
 func (s *mergedSearch) relax(m *merge) bool {
-	merged, replicas, left := m.solveMerged(s.options)
-	s.by, s.relaxed, s.placed = m, merged, m.split(merged, replicas)
+	by, replicas, left := m.solveMerged(s.options)
+	s.by, s.relaxed, s.placed = m, by.Solution, m.split(by.Solution, replicas)
 	s.lacking = lack{left, m.from.overBudget(s.placed.PricePerHour)}
-	s.proofs = append(s.proofs, merged)
-	return s.takeWithin(s.placed, s.lacking.budget, merged)
+	s.proofs = append(s.proofs, by)
+	return s.takeWithin(s.placed, s.lacking.budget, by.Solution)
 }
 
 // restrict solves a problem with less room, whose prices are not those of the devices that there are, and says what its plan lacks and whether
 // to go on.
 func (s *mergedSearch) restrict(m *merge) (lacking lack, more bool) {
-	merged, replicas, left := m.solveMerged(s.options)
+	by, replicas, left := m.solveMerged(s.options)
 	placed := s.by.split(s.relaxed, replicas)
 	lacking = lack{left, m.from.overBudget(placed.PricePerHour)}
-	return lacking, s.takeWithin(placed, lacking.budget, merged)
+	return lacking, s.takeWithin(placed, lacking.budget, by.Solution)
 }
 
 // takeWithin takes a plan that a solution of a merged problem led to. In place of one that is over the budget the best so far stays, or there
 // is a greedy one.
 func (s *mergedSearch) takeWithin(plan *Solution, over float64, by *Solution) bool {
 	if over > 0 {
-		if plan = s.best; plan == nil {
-			plan = s.by.split(s.relaxed, s.by.fill(nil))
+		if trimmed := s.by.from.trimmed(plan.Replicas(), over); trimmed != nil {
+			plan = s.by.split(s.relaxed, trimmed)
+		} else if plan = s.best; plan == nil {
+			plan = s.by.split(s.relaxed, s.by.greedyPlan())
 		}
 	}
 	return s.take(plan, by.Effort, by.Stopped)
@@ -160,15 +164,18 @@ func (m *merge) tighten(by lack) *merge {
 
 // solveMerged solves the merged problem and places its replicas; left are the devices of those that find no room, by merged pool.
 // Where something may be lost a quarter of the effort is left for what follows.
-func (m *merge) solveMerged(o Options) (merged *Solution, replicas [][][]int, left []int) {
+func (m *merge) solveMerged(o Options) (by proof, replicas [][][]int, left []int) {
 	if !m.exact {
 		o.Effort -= o.Effort / 4
 	}
+	if m.charged && len(m.dearer()) > 0 {
+		o.greedy = m.joinedGreedy
+	}
 	inner := newSolver(m.to, o, nil)
 	inner.stages()
-	merged = inner.solution(m.to)
-	replicas, left = m.place(merged, inner.canonical)
-	return merged, replicas, left
+	by = inner.proof(m.to)
+	replicas, left = m.place(by.Solution, inner.canonical)
+	return by, replicas, left
 }
 
 // setApart merges the pools without the devices that variants use which may not run in all pools of a class: these are for such
@@ -258,9 +265,7 @@ func (m *merge) shadowPrice(merged *Solution, g int) float64 {
 		if slices.Contains(subset, g) {
 			price := merged.Pools[len(m.members)+k].ShadowPrice
 			raised.add(price)
-			if m.takes(subset) {
-				free.add(price)
-			}
+			free.add(price)
 		}
 	}
 	for k, takers := range m.takers {
@@ -285,13 +290,9 @@ func (m *merge) assess(merged *Solution, replicas [][][]int) *Solution {
 	return m.from.assess(replicas, m.packings, func(i int, a *Allocation) { a.MarginalPrice = merged.Allocations[i].MarginalPrice })
 }
 
-// fill adds replicas to a solution where they serve demand that it leaves; without one it makes a greedy plan.
+// fill adds replicas to a solution where they serve demand that it leaves.
 func (m *merge) fill(s *Solution) [][][]int {
 	c := m.canonical()
-	packings := c.packings(m.packings)
-	if s == nil {
-		return c.restore(fill(c, packings, nil, nil).replicas)
-	}
 	p := &plan{replicas: make([]int32, c.first[len(c.workloads)]), unmet: make([]float64, len(c.workloads))}
 	for from, i := range c.place {
 		p.unmet[i] = s.Allocations[from].Unmet
@@ -299,7 +300,51 @@ func (m *merge) fill(s *Solution) [][][]int {
 			p.replicas[c.first[i]+k] = int32(s.Allocations[from].Replicas[at.variant][at.placement])
 		}
 	}
-	return c.restore(fill(c, packings, p, c.mayGain(p, anywhere)).replicas)
+	return c.restore(fill(c, c.packings(m.packings), p, c.mayGain(p, anywhere)).replicas)
+}
+
+// greedyPlan is a plan of the problem as given that is made without prices, once.
+func (m *merge) greedyPlan() [][][]int {
+	if m.greedy == nil {
+		c := m.canonical()
+		m.greedy = c.restore(fill(c, c.packings(m.packings), nil, nil).replicas)
+	}
+	return m.greedy
+}
+
+// joinedGreedy is that plan in terms of the merged problem. Its own greedy plan would not see what dearer devices cost the budget.
+func (m *merge) joinedGreedy() [][][]int {
+	replicas := m.greedyPlan()
+	if m.to.BudgetPerHour < m.from.BudgetPerHour {
+		price := m.from.evaluate(replicas, m.packings, func(int) {}).PricePerHour
+		if over := m.to.overBudget(price); over > 0 {
+			if trimmed := m.from.trimmed(replicas, over); trimmed != nil {
+				replicas = trimmed
+			}
+		}
+	}
+	return m.join(replicas)
+}
+
+// join is the reverse of place.
+func (m *merge) join(replicas [][][]int) [][][]int {
+	joined, used := make([][][]int, len(m.to.Workloads)), make([]int, len(m.from.Pools))
+	for i := range m.from.Workloads {
+		from, to := m.from.Workloads[i].Variants, m.to.Workloads[i].Variants
+		joined[i] = make([][]int, len(to))
+		for j := range to {
+			joined[i][j] = make([]int, len(to[j].Placements))
+			for k, n := range replicas[i][j] {
+				g := from[j].Placements[k].Pool
+				used[g] += n * from[j].DevicesPerReplica
+				joined[i][j][to[j].placementIn(m.of[g])] += n
+			}
+		}
+	}
+	for k, g := range m.dearer() {
+		joined[len(m.from.Workloads)+k] = [][]int{{m.from.Pools[g].Capacity - used[g]}}
+	}
+	return joined
 }
 
 // place spreads the replicas of merged pools over those that they stand for; left are the devices of those that find no room.

@@ -1,0 +1,115 @@
+package optimizer
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"slices"
+)
+
+// trimming takes replicas out of a plan that is over the budget, those first that serve least for their price.
+type trimming struct {
+	problem  *Problem
+	replicas [][][]int
+	// next are the replicas of each workload to take out, a heap.
+	next []trim
+}
+
+// trim is a replica to take out of a plan, what less of it saves the budget, and what that costs, in unmet demand or in money, for each
+// unit that it saves.
+type trim struct {
+	choice
+	saves, rate float64
+}
+
+// trimmed is a plan within the budget, with replicas taken out of one that is so much over it: of workloads with penalties first, then
+// by priority, the last first. No minimum is broken that holds. It is nil where that isn't enough.
+func (p *Problem) trimmed(replicas [][][]int, over float64) [][][]int {
+	t := trimming{problem: p, replicas: make([][][]int, len(replicas))}
+	for i := range replicas {
+		t.replicas[i] = slices.Clone(replicas[i])
+		for j := range replicas[i] {
+			t.replicas[i][j] = slices.Clone(replicas[i][j])
+		}
+	}
+	for _, class := range p.classes() {
+		t.next = t.next[:0]
+		for _, i := range class {
+			if next := t.cheapest(i); next.saves > 0 {
+				t.next = append(t.next, next)
+			}
+		}
+		heap.Init(&t)
+		for len(t.next) > 0 {
+			next := &t.next[0]
+			t.replicas[next.workload][next.variant][next.placement]--
+			if over -= next.saves; over <= 0 {
+				return t.replicas
+			}
+			if *next = t.cheapest(next.workload); next.saves > 0 {
+				heap.Fix(&t, 0)
+			} else {
+				heap.Pop(&t)
+			}
+		}
+	}
+	return nil
+}
+
+// classes are the workloads by what their unmet demand counts for, the least important first.
+func (p *Problem) classes() [][]int {
+	by := map[int][]int{}
+	for i := range p.Workloads {
+		priority := p.Workloads[i].Priority
+		if p.Workloads[i].Penalized {
+			priority = math.MaxInt
+		}
+		by[priority] = append(by[priority], i)
+	}
+	var classes [][]int
+	for _, priority := range slices.Backward(sortedKeys(by)) {
+		classes = append(classes, by[priority])
+	}
+	return classes
+}
+
+// cheapest is the replica of a workload that serves least for its price; it saves nothing where none may be taken out.
+func (t *trimming) cheapest(i int) (best trim) {
+	w, replicas := &t.problem.Workloads[i], t.replicas[i]
+	counts := totals(replicas)
+	unmet, missing := w.Unmet(counts), w.shortfall(counts)
+	for j := range replicas {
+		v, loss := &w.Variants[j], 0.0
+		if counts[j] > 0 {
+			counts[j]--
+			if w.shortfall(counts) > missing {
+				loss = math.Inf(1)
+			} else {
+				loss = w.Unmet(counts) - unmet
+			}
+			counts[j]++
+			if w.Penalized {
+				loss = w.UnmetPenalty*loss + v.Switching(counts[j]-1) - v.Switching(counts[j])
+			}
+		}
+		for k, n := range replicas[j] {
+			price := v.Placements[k].PricePerHour
+			if n > 0 && price > 0 && !math.IsInf(loss, 1) && (best.saves == 0 || loss/price < best.rate) {
+				best = trim{choice{i, j, k}, price, loss / price}
+			}
+		}
+	}
+	return best
+}
+
+func (t *trimming) Len() int      { return len(t.next) }
+func (t *trimming) Swap(a, b int) { t.next[a], t.next[b] = t.next[b], t.next[a] }
+func (t *trimming) Push(any)      {}
+func (t *trimming) Less(a, b int) bool {
+	return cmp.Or(cmp.Compare(t.next[a].rate, t.next[b].rate), t.next[a].workload-t.next[b].workload) < 0
+}
+
+func (t *trimming) Pop() any {
+	t.next = t.next[:len(t.next)-1]
+	return nil
+}
