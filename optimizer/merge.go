@@ -71,11 +71,17 @@ func (g *Pool) subset() bool { return g.merged != nil && g.merged.subset }
 
 // mergePools merges what can be, nil where nothing can.
 func mergePools(p *Problem) *merge {
-	classes := alikePools(p)
+	m := &merge{from: p, packings: packPools(p)}
+	return m.inClasses(alikePools(p))
+}
+
+// inClasses merges what can be of some classes of the pools.
+func (m *merge) inClasses(classes [][]int) *merge {
+	p := m.from
 	if len(classes) == len(p.Pools) {
 		return nil
 	}
-	m := &merge{from: p, of: make([]int, len(p.Pools)), extra: make([]float64, len(p.Pools)), exact: true, packings: packPools(p)}
+	m = &merge{from: p, packings: m.packings, ordered: m.ordered, greedy: m.greedy, of: make([]int, len(p.Pools)), extra: make([]float64, len(p.Pools)), exact: true}
 	m.charged = p.BudgetPerHour > 0 && !p.repriced()
 	terms, sizes := m.terms(classes), replicaSizes(p)
 	for _, class := range classes {

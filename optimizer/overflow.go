@@ -17,7 +17,7 @@ import (
 // sharpen adds takers of which a solution of the merged problem breaks some limit. It is nil where it finds none.
 func (m *merge) sharpen(merged *Solution) *merge {
 	takers := slices.Clone(m.takers)
-	for class, all := range m.inClasses(merged) {
+	for class, all := range m.withLeftFree(merged) {
 		if len(m.members[class]) == 1 || m.packings[m.members[class][0]].node > 0 {
 			continue
 		}
@@ -55,24 +55,32 @@ type inClass struct {
 	pools         []int
 }
 
-// inClasses is what a solution of the merged problem has in every class. What is left free of a pool is there, too.
-func (m *merge) inClasses(merged *Solution) [][]inClass {
+// running is what a solution of the merged problem has running in every class.
+func (m *merge) running(merged *Solution) [][]inClass {
 	all := make([][]inClass, len(m.members))
-	add := func(pools []int, i, j int) {
-		class, v := m.of[pools[0]], &m.to.Workloads[i].Variants[j]
-		for k, at := range v.Placements {
-			if n := merged.Allocations[i].Replicas[j][k]; at.Pool == class && n > 0 && v.DevicesPerReplica > 0 {
-				all[class] = append(all[class], inClass{n * v.DevicesPerReplica, v.DevicesPerReplica, pools})
-			}
-		}
-	}
 	for i := range m.from.Workloads {
 		for j := range m.from.Workloads[i].Variants {
-			m.eachClass(&m.from.Workloads[i].Variants[j], func(pools []int) { add(pools, i, j) })
+			v := &m.to.Workloads[i].Variants[j]
+			m.eachClass(&m.from.Workloads[i].Variants[j], func(pools []int) {
+				class := m.of[pools[0]]
+				for k, at := range v.Placements {
+					if n := merged.Allocations[i].Replicas[j][k]; at.Pool == class && n > 0 && v.DevicesPerReplica > 0 {
+						all[class] = append(all[class], inClass{n * v.DevicesPerReplica, v.DevicesPerReplica, pools})
+					}
+				}
+			})
 		}
 	}
+	return all
+}
+
+// withLeftFree is that with what is left free of each pool.
+func (m *merge) withLeftFree(merged *Solution) [][]inClass {
+	all := m.running(merged)
 	for k, g := range m.dearer() {
-		add([]int{g}, len(m.from.Workloads)+k, 0)
+		if n := merged.Allocations[len(m.from.Workloads)+k].Replicas[0][0]; n > 0 {
+			all[m.of[g]] = append(all[m.of[g]], inClass{n, 1, []int{g}})
+		}
 	}
 	return all
 }

@@ -31,7 +31,8 @@ type mergedSearch struct {
 }
 
 // run solves the merged problem and, where what that proves of its plan is not enough, the one with sharper limits, the one with some
-// devices set apart, those with some fewer devices or less budget, and then the problem as given, from the best plan so far and its prices.
+// devices set apart, those with some fewer devices or less budget, finer ones, and then the problem as given, from the best plan so far and its
+// prices.
 func (s *mergedSearch) run(m *merge) *Solution {
 	more := s.relax(m)
 	if s.best.Demand == Infeasible {
@@ -40,6 +41,62 @@ func (s *mergedSearch) run(m *merge) *Solution {
 	if !more || m.exact {
 		return s.best
 	}
+	if !s.sharpen() || !s.setApart() || !s.tighten() || !s.refine() {
+		return s.best
+	}
+	s.fromBest()
+	inner := newSolver(m.from, s.options, nil)
+	inner.stages()
+	last := inner.proof(m.from)
+	s.proofs = append(s.proofs, last)
+	s.take(last.Solution, last.Effort, last.Stopped)
+	return s.best
+}
+
+// setApart solves the problem with some devices set apart, and says whether to go on, as do the next ones.
+func (s *mergedSearch) setApart() bool {
+	// The relaxation solved last knows best what leaves room for larger replicas, though its plan need not be the best one.
+	apart := s.by.setApart(s.placed)
+	if apart == nil {
+		return true
+	}
+	_, more := s.restrict(apart)
+	return more
+}
+
+// tighten solves problems with some fewer devices or less budget.
+func (s *mergedSearch) tighten() bool {
+	tighter, lacking := s.by, s.lacking
+	for range tightenings {
+		if tighter = tighter.tighten(lacking); tighter == nil || s.best.Demand == Infeasible {
+			break // the bound says nothing of plans that lack more replicas
+		}
+		s.fromBest()
+		var more bool
+		if lacking, more = s.restrict(tighter); !more {
+			return false
+		}
+	}
+	return true
+}
+
+// refine solves finer relaxations, with half of the effort, as long as each is solved within what it gets.
+func (s *mergedSearch) refine() bool {
+	for half := s.options.Effort / 2; s.relaxed.Proof == Optimal && s.options.Effort > half; {
+		finer := s.by.refine(s.relaxed, s.placed, s.lacking)
+		if finer == nil {
+			break
+		}
+		s.fromBest()
+		if !s.relax(finer) || !s.sharpen() {
+			return false
+		}
+	}
+	return true
+}
+
+// sharpen solves the relaxation again with sharper limits, for as long as there are some and it is solved within its effort.
+func (s *mergedSearch) sharpen() bool {
 	for range sharpenings {
 		if s.relaxed.Proof != Optimal {
 			break // it has taken all of its effort
@@ -50,33 +107,10 @@ func (s *mergedSearch) run(m *merge) *Solution {
 		}
 		s.fromBest()
 		if !s.relax(sharper) {
-			return s.best
+			return false
 		}
 	}
-	// The relaxation solved last knows best what leaves room for larger replicas, though its plan need not be the best one.
-	if apart := s.by.setApart(s.placed); apart != nil {
-		if _, more := s.restrict(apart); !more {
-			return s.best
-		}
-	}
-	tighter, lacking := s.by, s.lacking
-	for range tightenings {
-		if tighter = tighter.tighten(lacking); tighter == nil || s.best.Demand == Infeasible {
-			break // the bound says nothing of plans that lack more replicas
-		}
-		s.fromBest()
-		var more bool
-		if lacking, more = s.restrict(tighter); !more {
-			return s.best
-		}
-	}
-	s.fromBest()
-	inner := newSolver(m.from, s.options, nil)
-	inner.stages()
-	last := inner.proof(m.from)
-	s.proofs = append(s.proofs, last)
-	s.take(last.Solution, last.Effort, last.Stopped)
-	return s.best
+	return true
 }
 
 // fromBest lets the next search start from the best plan so far.
