@@ -25,7 +25,32 @@ func invarianceProblems() []*Problem {
 		p := randomFleet(uint64(kind), kind, 12, 4)
 		problems = append(problems, p, withTwins(p), inZones(rand.New(rand.NewPCG(uint64(kind), 4)), p, 3, int(kind)%3))
 	}
+	for seed := range short.Of(uint64(20)) {
+		problems = append(problems, pinnedWithBudget(seed))
+	}
 	return problems
+}
+
+// pinnedWithBudget is a fleet in zones with less to spend than it would. Two of the zones are alike, but for some workloads that are
+// pinned to a zone.
+func pinnedWithBudget(seed uint64) *Problem {
+	r := rand.New(rand.NewPCG(seed, 5))
+	p := inZones(r, randomFleet(seed, []fleetKind{tightFleet, shortFleet, penalizedFleet}[seed%3], 20, 4), 3, 1)
+	for g := 0; g < len(p.Pools); g += 3 {
+		p.Pools[g+1].Capacity = p.Pools[g].Capacity
+	}
+	for i := range p.Workloads {
+		pinned, zone := r.IntN(4) == 0, r.IntN(3)
+		for j := range p.Workloads[i].Variants {
+			v := &p.Workloads[i].Variants[j]
+			v.Placements[1].PricePerHour = v.Placements[0].PricePerHour
+			p.BudgetPerHour += v.Placements[0].PricePerHour / 2
+			if pinned {
+				v.Placements = v.Placements[zone:][:1]
+			}
+		}
+	}
+	return p
 }
 
 // limitedOptions cut hard searches off; that must not depend on order or names

@@ -202,7 +202,7 @@ func (m *merge) mergeable(class []int, sizes [][]int, terms []terms) bool {
 // add takes pools as one, the cheapest first, and of these the largest.
 func (m *merge) add(pools []int, terms []terms) {
 	tie := func(a, b int) int { return cmp.Compare(m.from.Pools[a].Name, m.from.Pools[b].Name) }
-	if len(pools) > 1 && len(m.from.Quotas) > 0 { // which may tell them apart
+	if len(pools) > 1 && (len(m.from.Quotas) > 0 || slices.ContainsFunc(pools, func(g int) bool { return terms[g].partly })) { // which may tell them apart
 		rank := m.canonical().rank
 		tie = func(a, b int) int { return rank[a] - rank[b] }
 	}

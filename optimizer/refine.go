@@ -6,12 +6,14 @@ import "slices"
 // and then money. What the finer problem proves holds, too, and the finest one is the problem as given. It is nil where nothing is lost.
 func (m *merge) refine(merged, placed *Solution, lacking lack) *merge {
 	worst, left, lost := -1, 0, tolerance*placed.Objective
-	for class, money := range m.lost(merged, placed) {
+	money := m.lost(merged, placed)
+	for _, g := range m.canonical().pools { // whose order decides between classes that are alike
+		class := m.of[g]
 		if len(m.members[class]) == 1 {
 			continue
 		}
-		if devices := lacking.devices[class]; devices > left || devices == left && money > lost {
-			worst, left, lost = class, devices, money
+		if devices := lacking.devices[class]; devices > left || devices == left && money[class] > lost {
+			worst, left, lost = class, devices, money[class]
 		}
 	}
 	if worst < 0 {
@@ -76,7 +78,10 @@ func (m *merge) mostPinned(class int, merged *Solution) (pool int) {
 	}
 	sizes = sortedOnce(sizes)
 	most := []int{-1, -1}
-	for _, g := range m.members[class] {
+	for _, g := range m.canonical().pools {
+		if m.of[g] != class {
+			continue
+		}
 		capacity, room, smaller := m.from.Pools[g].Capacity, 0, 0
 		for _, size := range sizes {
 			room = max(room, capacity/size*size-max(0, capacity-smaller)/size*size)

@@ -138,7 +138,7 @@ func (s *mergedSearch) restrict(m *merge) (lacking lack, more bool) {
 // is a greedy one.
 func (s *mergedSearch) takeWithin(plan *Solution, over float64, by *Solution) bool {
 	if over > 0 {
-		if trimmed := s.by.from.trimmed(plan.Replicas(), over); trimmed != nil {
+		if trimmed := s.by.canonical().trimmed(plan.Replicas(), over); trimmed != nil {
 			plan = s.by.split(s.relaxed, trimmed)
 		} else if plan = s.best; plan == nil {
 			plan = s.by.split(s.relaxed, s.by.greedyPlan())
@@ -352,7 +352,7 @@ func (m *merge) joinedGreedy() [][][]int {
 	if m.to.BudgetPerHour < m.from.BudgetPerHour {
 		price := m.from.evaluate(replicas, m.packings, func(int) {}).PricePerHour
 		if over := m.to.overBudget(price); over > 0 {
-			if trimmed := m.from.trimmed(replicas, over); trimmed != nil {
+			if trimmed := m.canonical().trimmed(replicas, over); trimmed != nil {
 				replicas = trimmed
 			}
 		}

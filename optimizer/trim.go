@@ -9,7 +9,7 @@ import (
 
 // trimming takes replicas out of a plan that is over the budget, those first that serve least for their price.
 type trimming struct {
-	problem  *Problem
+	*canonical
 	replicas [][][]int
 	// next are the replicas of each workload to take out, a heap.
 	next []trim
@@ -23,16 +23,17 @@ type trim struct {
 }
 
 // trimmed is a plan within the budget, with replicas taken out of one that is so much over it: of workloads with penalties first, then
-// by priority, the last first. No minimum is broken that holds. It is nil where that isn't enough.
-func (p *Problem) trimmed(replicas [][][]int, over float64) [][][]int {
-	t := trimming{problem: p, replicas: make([][][]int, len(replicas))}
+// by priority, the last first. No minimum is broken that holds. It is nil where that isn't enough. The plan is as given, and not in this order,
+// which decides between replicas that are alike.
+func (c *canonical) trimmed(replicas [][][]int, over float64) [][][]int {
+	t := trimming{canonical: c, replicas: make([][][]int, len(replicas))}
 	for i := range replicas {
 		t.replicas[i] = slices.Clone(replicas[i])
 		for j := range replicas[i] {
 			t.replicas[i][j] = slices.Clone(replicas[i][j])
 		}
 	}
-	for _, class := range p.classes() {
+	for _, class := range c.from.classes() {
 		t.next = t.next[:0]
 		for _, i := range class {
 			if next := t.cheapest(i); next.saves > 0 {
@@ -75,29 +76,26 @@ func (p *Problem) classes() [][]int {
 
 // cheapest is the replica of a workload that serves least for its price; it saves nothing where none may be taken out.
 func (t *trimming) cheapest(i int) (best trim) {
-	w, replicas := &t.problem.Workloads[i], t.replicas[i]
+	w, replicas := &t.from.Workloads[i], t.replicas[i]
 	counts := totals(replicas)
 	unmet, missing := w.Unmet(counts), w.shortfall(counts)
-	for j := range replicas {
-		v, loss := &w.Variants[j], 0.0
-		if counts[j] > 0 {
-			counts[j]--
-			if w.shortfall(counts) > missing {
-				loss = math.Inf(1)
-			} else {
-				loss = w.Unmet(counts) - unmet
-			}
-			counts[j]++
+	for _, at := range t.items[i] {
+		v, place := &w.Variants[at.variant], &w.Variants[at.variant].Placements[at.placement]
+		n := &counts[at.variant]
+		if replicas[at.variant][at.placement] == 0 || place.PricePerHour == 0 {
+			continue
+		}
+		*n--
+		if w.shortfall(counts) <= missing {
+			loss := w.Unmet(counts) - unmet
 			if w.Penalized {
-				loss = w.UnmetPenalty*loss + v.Switching(counts[j]-1) - v.Switching(counts[j])
+				loss = w.UnmetPenalty*loss + v.Switching(*n) - v.Switching(*n+1)
+			}
+			if rate := loss / place.PricePerHour; best.saves == 0 || rate < best.rate {
+				best = trim{choice{i, int(at.variant), int(at.placement)}, place.PricePerHour, rate}
 			}
 		}
-		for k, n := range replicas[j] {
-			price := v.Placements[k].PricePerHour
-			if n > 0 && price > 0 && !math.IsInf(loss, 1) && (best.saves == 0 || loss/price < best.rate) {
-				best = trim{choice{i, j, k}, price, loss / price}
-			}
-		}
+		*n++
 	}
 	return best
 }
@@ -106,7 +104,7 @@ func (t *trimming) Len() int      { return len(t.next) }
 func (t *trimming) Swap(a, b int) { t.next[a], t.next[b] = t.next[b], t.next[a] }
 func (t *trimming) Push(any)      {}
 func (t *trimming) Less(a, b int) bool {
-	return cmp.Or(cmp.Compare(t.next[a].rate, t.next[b].rate), t.next[a].workload-t.next[b].workload) < 0
+	return cmp.Or(cmp.Compare(t.next[a].rate, t.next[b].rate), t.place[t.next[a].workload]-t.place[t.next[b].workload]) < 0
 }
 
 func (t *trimming) Pop() any {

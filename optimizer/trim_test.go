@@ -34,7 +34,7 @@ func TestTrimmed(t *testing.T) {
 		{14, [][][]int{{{0, 0}, {0}}, {{0, 0}, {1}}, {{0, 0}, {0}}, {{0, 0}, {0}}}},
 		{14.5, nil},
 	} {
-		if got := p.trimmed(plan, c.over); !reflect.DeepEqual(got, c.want) {
+		if got := asGiven(p, nil).trimmed(plan, c.over); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%v over: %v, want %v", c.over, got, c.want)
 		}
 	}
