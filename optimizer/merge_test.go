@@ -197,11 +197,11 @@ func TestAlikePoolsAreMerged(t *testing.T) {
 			p.Workloads[0].Variants[0].Placements[0].PricePerHour, p.BudgetPerHour = 9, 100
 			v := &p.Workloads[1].Variants[0]
 			v.Placements = v.Placements[:2]
-		}, [][]int{{1, 2, 0}, {3}}},
+		}, [][]int{{2, 1, 0}, {3}}},
 		{"a variant that may not", func(p *Problem) {
 			v := &p.Workloads[1].Variants[0]
 			v.Placements = v.Placements[:2]
-		}, [][]int{{0, 1, 2}, {3}}},
+		}, [][]int{{0, 2, 1}, {3}}},
 		{"most variants that may not", func(p *Problem) {
 			for i := range 2 {
 				p.Workloads[i].Variants[0].Placements = p.Workloads[i].Variants[0].Placements[:1]
