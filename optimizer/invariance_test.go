@@ -25,14 +25,14 @@ func invarianceProblems() []*Problem {
 		p := randomFleet(uint64(kind), kind, 12, 4)
 		problems = append(problems, p, withTwins(p), inZones(rand.New(rand.NewPCG(uint64(kind), 4)), p, 3, int(kind)%3))
 	}
-	for seed := range short.Of(uint64(20)) {
+	for seed := range short.Of(uint64(60)) {
 		problems = append(problems, pinnedWithBudget(seed))
 	}
 	return problems
 }
 
 // pinnedWithBudget is a fleet in zones with less to spend than it would. Two of the zones are alike, but for some workloads that are
-// pinned to a zone.
+// pinned to a zone, and for discounts of some variants.
 func pinnedWithBudget(seed uint64) *Problem {
 	r := rand.New(rand.NewPCG(seed, 5))
 	p := inZones(r, randomFleet(seed, []fleetKind{tightFleet, shortFleet, penalizedFleet}[seed%3], 20, 4), 3, 1)
@@ -45,7 +45,10 @@ func pinnedWithBudget(seed uint64) *Problem {
 			v := &p.Workloads[i].Variants[j]
 			v.Placements[1].PricePerHour = v.Placements[0].PricePerHour
 			p.BudgetPerHour += v.Placements[0].PricePerHour / 2
-			if pinned {
+			if r.IntN(8) == 0 {
+				v.Placements[r.IntN(2)].PricePerHour *= 0.9
+			}
+			if pinned && seed%2 == 0 {
 				v.Placements = v.Placements[zone:][:1]
 			}
 		}

@@ -201,14 +201,16 @@ func (m *merge) mergeable(class []int, sizes [][]int, terms []terms) bool {
 
 // add takes pools as one, the cheapest first, and of these the largest.
 func (m *merge) add(pools []int, terms []terms) {
-	tie := func(a, b int) int { return cmp.Compare(m.from.Pools[a].Name, m.from.Pools[b].Name) }
-	if len(pools) > 1 && (len(m.from.Quotas) > 0 || slices.ContainsFunc(pools, func(g int) bool { return terms[g].partly })) { // which may tell them apart
-		rank := m.canonical().rank
-		tie = func(a, b int) int { return rank[a] - rank[b] }
-	}
 	slices.SortFunc(pools, func(a, b int) int {
 		x, y, of, other := &m.from.Pools[a], &m.from.Pools[b], &terms[a], &terms[b]
-		return cmp.Or(cmp.Compare(of.extra(), other.extra()), cmp.Compare(of.most, other.most), y.Capacity-x.Capacity, tie(a, b))
+		if order := cmp.Or(cmp.Compare(of.extra(), other.extra()), cmp.Compare(of.most, other.most), y.Capacity-x.Capacity); order != 0 {
+			return order
+		}
+		if of.most == 0 && !of.partly && !other.partly && len(m.from.Quotas) == 0 {
+			return cmp.Compare(x.Name, y.Name) // nothing else tells them apart
+		}
+		rank := m.canonical().rank
+		return rank[a] - rank[b]
 	})
 	for _, g := range pools {
 		m.of[g] = len(m.members)
