@@ -492,6 +492,9 @@ func TestBoundsOfMergedPoolsHold(t *testing.T) {
 			checkSolution(t, p, s)
 			found = append(found, s)
 		}
+		if last := found[len(found)-1]; last.Gap > 0.4 { // without bounds of roots it is up to 1
+			t.Errorf("seed %d: gap %v", seed, last.Gap)
+		}
 		for _, s := range found {
 			for _, other := range found {
 				checkBounds(t, s, other)

@@ -3,7 +3,7 @@ package optimizer
 import "slices"
 
 // refine takes a pool out of the class in which most is lost when a plan of the merged problem is placed: replicas that find no room first,
-// and then money. What the finer problem proves holds, too, and the finest one is the problem as given. It is nil where nothing is lost.
+// and then money. What the finer problem proves holds, too. It is nil where nothing is lost, or nothing would be left that is merged.
 func (m *merge) refine(merged, placed *Solution, lacking lack) *merge {
 	worst, left, lost := -1, 0, tolerance*placed.Objective
 	money := m.lost(merged, placed)
@@ -40,7 +40,8 @@ func (m *merge) refine(merged, placed *Solution, lacking lack) *merge {
 	return finer
 }
 
-// lost is what the replicas of a plan cost, once it is placed, beyond what they do in the merged problem, by class.
+// lost is what the replicas of a plan cost, once it is placed and filled, beyond what they do in the merged problem, by class. What it was filled
+// with counts, too, so that it tells where to look, and not how much is lost.
 func (m *merge) lost(merged, placed *Solution) []float64 {
 	costs := make([]exactSum, len(m.members))
 	for i := range m.from.Workloads {

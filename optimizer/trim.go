@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// trimming takes replicas out of a plan that is over the budget, those first that serve least for their price.
+// trimming takes replicas out of a plan that is over the budget, of what matters least first, and of that those first that serve least for their price.
 type trimming struct {
 	*canonical
 	replicas [][][]int
@@ -15,7 +15,7 @@ type trimming struct {
 	next []trim
 }
 
-// trim is a replica to take out of a plan, what less of it saves the budget, and what that costs, in unmet demand or in money, for each
+// trim is a replica to take out of a plan, what that saves the budget, and what it costs, in unmet demand or in money, for each
 // unit that it saves.
 type trim struct {
 	choice
