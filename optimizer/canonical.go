@@ -285,11 +285,11 @@ func (c *canonical) reorder(p *plan, given *canonical) *plan {
 	return out
 }
 
-// planOf is a plan with replicas in the order of the original problem.
-func (c *canonical) planOf(replicas [][][]int) *plan {
+// planOf is a plan with replicas in the order of the original problem, and what they leave unmet by workload of that.
+func (c *canonical) planOf(replicas [][][]int, unmet func(i int) float64) *plan {
 	p := &plan{replicas: make([]int32, c.first[len(c.workloads)]), unmet: make([]float64, len(c.workloads))}
 	for from, i := range c.place {
-		p.unmet[i] = c.from.Workloads[from].Unmet(totals(replicas[from]))
+		p.unmet[i] = unmet(from)
 		for k, at := range c.items[from] {
 			p.replicas[c.first[i]+k] = int32(replicas[from][at.variant][at.placement])
 		}

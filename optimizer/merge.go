@@ -72,11 +72,11 @@ func (g *Pool) subset() bool { return g.merged != nil && g.merged.subset }
 // mergePools merges what can be, nil where nothing can.
 func mergePools(p *Problem) *merge {
 	m := &merge{from: p, packings: packPools(p)}
-	return m.inClasses(alikePools(p))
+	return m.mergeClasses(alikePools(p))
 }
 
-// inClasses merges what can be of some classes of the pools.
-func (m *merge) inClasses(classes [][]int) *merge {
+// mergeClasses merges what can be of some classes of the pools.
+func (m *merge) mergeClasses(classes [][]int) *merge {
 	p := m.from
 	if len(classes) == len(p.Pools) {
 		return nil

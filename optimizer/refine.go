@@ -27,7 +27,7 @@ func (m *merge) refine(merged, placed *Solution, lacking lack) *merge {
 		}
 		classes = append(classes, members)
 	}
-	finer := m.inClasses(classes)
+	finer := m.mergeClasses(classes)
 	if finer == nil {
 		return nil
 	}

@@ -43,14 +43,14 @@ func Solve(p *Problem, o Options) (*Solution, error) {
 			return m.solve(o), nil
 		}
 	}
-	return solveAsIs(p, o, known), nil
+	return solveAsIs(p, o, known).Solution, nil
 }
 
 // solveAsIs solves a valid problem, of which facts may be known.
-func solveAsIs(p *Problem, o Options, known *facts) *Solution {
+func solveAsIs(p *Problem, o Options, known *facts) proof {
 	s := newSolver(p, o, known)
 	s.stages()
-	return s.solution(p)
+	return s.proof(p)
 }
 
 func newSolver(p *Problem, o Options, known *facts) *solver {
@@ -186,7 +186,8 @@ func (s *solver) makeFirst(p *Problem) {
 // greedy is a plan that is made without prices.
 func (s *solver) greedy(c *canonical, packings []packing) *plan {
 	if s.options.greedy != nil {
-		return c.planOf(s.options.greedy())
+		replicas := s.options.greedy()
+		return c.planOf(replicas, func(i int) float64 { return c.from.Workloads[i].Unmet(totals(replicas[i])) })
 	}
 	return fill(c, packings, nil, nil)
 }

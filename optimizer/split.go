@@ -45,9 +45,7 @@ func (s *mergedSearch) run(m *merge) *Solution {
 		return s.best
 	}
 	s.fromBest()
-	inner := newSolver(m.from, s.options, nil)
-	inner.stages()
-	last := inner.proof(m.from)
+	last := solveAsIs(m.from, s.options, nil)
 	s.proofs = append(s.proofs, last)
 	s.take(last.Solution, last.Effort, last.Stopped)
 	return s.best
@@ -327,13 +325,7 @@ func (m *merge) assess(merged *Solution, replicas [][][]int) *Solution {
 // fill adds replicas to a solution where they serve demand that it leaves.
 func (m *merge) fill(s *Solution) [][][]int {
 	c := m.canonical()
-	p := &plan{replicas: make([]int32, c.first[len(c.workloads)]), unmet: make([]float64, len(c.workloads))}
-	for from, i := range c.place {
-		p.unmet[i] = s.Allocations[from].Unmet
-		for k, at := range c.items[from] {
-			p.replicas[c.first[i]+k] = int32(s.Allocations[from].Replicas[at.variant][at.placement])
-		}
-	}
+	p := c.planOf(s.Replicas(), func(i int) float64 { return s.Allocations[i].Unmet })
 	return c.restore(fill(c, c.packings(m.packings), p, c.mayGain(p, anywhere)).replicas)
 }
 
