@@ -43,6 +43,7 @@ type pricer struct {
 	best           float64 // of the search so far, or the threshold of enumeration
 	found          bool
 	steps, limit   int
+	last           []int32      // scratch: the last segment by variant
 	places         []int32      // scratch: placements of a variant by price
 	turns, single  []int32      // of the only variant: scratch, and the best configuration so far
 	collect        *enumeration // set while enumerating
@@ -61,6 +62,7 @@ type segment struct {
 	item     int32
 	variant  int32
 	sequence int32 // among the segments of the variant
+	before   int32 // the segment of the variant that comes first, or −1
 	forced   bool  // all of it is in use, and paid for
 	minimum  bool  // counts towards the minimum of the variant
 	surplus  bool  // worth having without demand, at no multipliers
@@ -179,6 +181,7 @@ func (p *pricer) prepare(only int) bool {
 		return false
 	}
 	p.sortSegments()
+	p.linkSegments()
 	p.counts = resize(p.counts, len(p.segments))
 	p.chosen = resize(p.chosen, len(p.segments))
 	clear(p.counts)
@@ -198,14 +201,28 @@ func (p *pricer) sortSegments() {
 	for i := 1; i < len(p.segments); i++ {
 		s := p.segments[i]
 		k := i
-		for ; k > 0 && s.before(&p.segments[k-1], failing); k-- {
+		for ; k > 0 && s.precedes(&p.segments[k-1], failing); k-- {
 			p.segments[k] = p.segments[k-1]
 		}
 		p.segments[k] = s
 	}
 }
 
-func (s *segment) before(other *segment, failing bool) bool {
+// linkSegments says of every segment which one of its variant comes before.
+func (p *pricer) linkSegments() {
+	p.last = resize(p.last, len(p.w.variants))
+	for j := range p.last {
+		p.last[j] = -1
+	}
+	for i := range p.segments {
+		s := &p.segments[i]
+		if s.before = -1; !s.forced {
+			s.before, p.last[s.variant] = p.last[s.variant], int32(i)
+		}
+	}
+}
+
+func (s *segment) precedes(other *segment, failing bool) bool {
 	if failing {
 		return s.larger(other)
 	}
@@ -404,7 +421,11 @@ func (p *pricer) cover(i int, need, cost float64) {
 		return
 	}
 	s := &p.segments[i]
-	for n := p.enough(need, s); n >= 0; n-- {
+	n := int32(0)
+	if !p.outOfSequence(s) {
+		n = p.enough(need, s)
+	}
+	for ; n >= 0; n-- {
 		rest, spent := need-s.capacity*float64(n), cost+s.slope*float64(n)
 		if p.steps > p.limit {
 			break

@@ -177,8 +177,31 @@ func TestEnumerationHasNoDuplicates(t *testing.T) {
 	})
 }
 
-// The Lagrangian at any prices is a lower bound, and its maximum is what the bundle
-// reports.
+// Replicas in a dearer pool are of no use before a cheaper one is full: a search that tries them takes thousands of steps.
+func TestPricingFillsCheaperPoolsFirst(t *testing.T) {
+	v := Variant{Name: "v", Capacity: 10, DevicesPerReplica: 1}
+	p := &Problem{Workloads: []Workload{{Name: "w", Namespace: "n", Priority: 1, Demand: 401}}}
+	for zone := range 5 {
+		p.Pools = append(p.Pools, Pool{Name: string(rune('a' + zone)), Capacity: 15, Limited: true})
+		v.Placements = append(v.Placements, Placement{Pool: zone, PricePerHour: 4 + 0.01*float64(zone)})
+	}
+	p.Workloads[0].Variants = []Variant{v}
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	l := newLagrangian(moneyProgram(p, false), &effort{left: math.MaxInt})
+	bound, pick := l.price(0, make([]float64, len(l.rows)))
+	if x := l.columns[0][pick].x; !slices.Equal(x, []int32{15, 15, 11, 0, 0}) {
+		t.Errorf("replicas %v", x)
+	}
+	if want := 15*4.0 + 15*4.01 + 11*4.02; math.Abs(bound-want) > 1e-9 {
+		t.Errorf("cost %v, want %v", bound, want)
+	}
+	if steps := l.worker(0).pricer.steps; steps > 200 {
+		t.Errorf("%d steps, want at most 200", steps)
+	}
+}
+
 // No other price of the limit on the sum of replicas bounds better than the one chosen.
 func TestThetaBoundsBest(t *testing.T) {
 	signs := map[int]int{}
@@ -205,6 +228,8 @@ func TestThetaBoundsBest(t *testing.T) {
 	}
 }
 
+// The Lagrangian at any prices is a lower bound, and its maximum is what the bundle
+// reports.
 func TestLagrangianBoundsTheOptimum(t *testing.T) {
 	for seed, solved := uint64(0), 0; solved < short.Of(300); seed++ {
 		r := rand.New(rand.NewPCG(seed, 9))

@@ -168,19 +168,10 @@ func (p *pricer) lacking(at node) int32 {
 	return lacking
 }
 
-// outOfSequence says whether a segment of the same variant that comes first is not
-// in use entirely, so that the same replicas would be counted twice. In a search
-// for the cheapest it doesn't matter, because later segments cost more.
+// outOfSequence says whether the segment of the same variant that comes before is not in use entirely: the same
+// replicas cost no less in this one, and would be counted twice.
 func (p *pricer) outOfSequence(s *segment) bool {
-	if p.collect == nil {
-		return false
-	}
-	for k := range p.segments {
-		if t := &p.segments[k]; t.variant == s.variant && !t.forced && t.sequence < s.sequence && p.counts[k] < t.count {
-			return true
-		}
-	}
-	return false
+	return s.before >= 0 && p.counts[s.before] < p.segments[s.before].count
 }
 
 // finish prices what remains unserved and missing.
