@@ -124,6 +124,30 @@ func TestLittleEffortGivesGoodPlans(t *testing.T) {
 	}
 }
 
+// Where the effort ends before there is a plan, the best configurations so far are made to fit: greedy plans cost up to 37 times as much.
+func TestEffortThatEndsAtTheRootLeavesAGoodPlan(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		p := instance.Generate(instance.Params{Kind: instance.SingleType, Workloads: 300, Pools: 5, Seed: seed})
+		s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: 1500})
+		if err != nil || s.Gap > 0.1 || s.Effort > 2*1500 {
+			t.Errorf("seed %d: error %v, gap %v, effort %d", seed, err, s.Gap, s.Effort)
+		}
+	}
+}
+
+// What makes a plan fit takes up to ten pricing problems for each workload where pools are many. It ends when the effort does.
+func TestPlansKeepToTheEffort(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		p := instance.Generate(instance.Params{Kind: instance.Budget, Workloads: 100, Pools: 5, Zones: 3, Lexicographic: true, Seed: seed})
+		s, err := optimizer.Solve(p, optimizer.Options{RelativeGap: 1e-3, Effort: 3000})
+		if err != nil || s.Effort > 2*3000 {
+			t.Errorf("seed %d: error %v, effort %d", seed, err, s.Effort)
+		}
+	}
+}
+
 // A small fleet by priority that kept a gap of its levels for seconds: what splits have gained tells which ones to
 // choose there, where costs tell little.
 func TestPseudocostsProveAHardFleetByPriority(t *testing.T) {

@@ -64,7 +64,7 @@ type effort struct {
 	stop  *stopper
 	// unasked is what has been spent since the caller was asked whether to stop.
 	unasked int
-	// grace is what may still be spent on a plan though the caller has stopped.
+	// grace is what may still be spent on a plan though nothing is left or the caller has stopped.
 	grace int
 }
 
@@ -114,7 +114,7 @@ func (e *effort) settle(part *effort) { e.left -= part.spent() }
 // spent is what a stage has spent of its share so far.
 func (e *effort) spent() int { return e.given - e.left }
 
-func (e *effort) exhausted() bool { return e.left <= 0 || e.halted() }
+func (e *effort) exhausted() bool { return e.left <= 0 && e.grace == 0 || e.halted() }
 
 // halted says whether the caller has stopped the search, and there is no grace left.
 func (e *effort) halted() bool { return e.stop.stopped() && e.grace == 0 }

@@ -429,7 +429,9 @@ func (s *solver) run(at stage, tentative bool) {
 	if at.kind == moneyStage && (t.best != nil && !at.bounding || at.bounding && s.large()) && t.rootPrices != nil && !budget.exhausted() {
 		s.last.shadowPrices = t.shadowPrices()
 	}
-	if tentative && s.last.poor() && s.offerGreedy(t) {
+	// Without a plan other stages follow, unless there is no effort left to look at every workload.
+	ends := s.last.best != nil || s.budget.left-budget.spent() < len(s.canonical.workloads)
+	if tentative && ends && s.last.poor() && s.offerGreedy(t) {
 		l = t.l
 	}
 	s.budget.settle(budget)
@@ -441,9 +443,9 @@ func (s *solver) run(at stage, tentative bool) {
 	}
 }
 
-// poor says whether the best plan is so far above the bound that a greedy one may be better.
+// poor says whether there is no plan, or the best one is so far above the bound that a greedy one may be better.
 func (r *result) poor() bool {
-	return r.best != nil && r.best.cost-r.bound > poorGap*math.Abs(r.best.cost)
+	return r.best == nil || r.best.cost-r.bound > poorGap*math.Abs(r.best.cost)
 }
 
 // poorGap is the gap, in relation to its cost, from which on a plan is compared with a greedy one.
@@ -452,7 +454,7 @@ const poorGap = 0.1
 // offerGreedy takes a greedy plan for the result of a stage where it is better, and says whether it is.
 func (s *solver) offerGreedy(t *tree) bool {
 	t.offerPlan(s.fillAll().replicas)
-	if t.best == nil || t.best.cost >= s.last.best.cost {
+	if t.best == nil || s.last.best != nil && t.best.cost >= s.last.best.cost {
 		return false
 	}
 	t.improveBest()

@@ -276,7 +276,7 @@ func (t *tree) firstEvaluation() (first lagrangianValue, ok bool) {
 	return first, true
 }
 
-// graceShare is what a plan may still cost once the caller has stopped, in pricing problems for each workload.
+// graceShare is what a plan may still cost once the effort is spent or the caller has stopped, in pricing problems for each workload.
 const graceShare = 2
 
 // grace allows for that until what it returns is called.
@@ -285,10 +285,10 @@ func (t *tree) grace() (end func()) {
 	return func() { t.l.budget.grace = 0 }
 }
 
-// ensurePlan makes the best configurations so far fit, whatever they then cost, where the caller has
-// stopped the search before there was a plan.
+// ensurePlan makes the best configurations so far fit, whatever they then cost, where the effort is spent, or the caller has
+// stopped the search, before there was a plan. The members of a tenant are looked at again and again with little effort each.
 func (t *tree) ensurePlan() {
-	if t.best != nil || !t.l.budget.stop.stopped() {
+	if t.best != nil || t.tenant || !t.l.budget.exhausted() {
 		return
 	}
 	defer t.grace()()
@@ -696,7 +696,7 @@ func (t *tree) polish(b *bundle, picks []int32) {
 	a := p.start(picks)
 	fits := p.repair(a)
 	for _, factor := range []float64{0.1, 1, 10, 100, 1e4} {
-		if fits || t.l.budget.halted() {
+		if fits || t.l.budget.exhausted() {
 			break
 		}
 		fits = t.addSparingColumns(a, factor) && p.repair(a)
@@ -797,10 +797,9 @@ func (t *tree) addSparingColumns(a *assignment, factor float64) bool {
 		before := len(t.l.columns[i])
 		t.l.price(i, prices)
 		added = added || len(t.l.columns[i]) > before
-		if !t.l.budget.goOn(1) {
+		if !t.l.budget.spend(1) {
 			break
 		}
 	}
-	t.l.budget.spend(len(t.l.workloads) / stride)
 	return added
 }
