@@ -420,6 +420,33 @@ func TestLevelsComeBeforeCost(t *testing.T) {
 	}
 }
 
+// A plan that is proven is better than one that is not, as long as no level is worse by more than the gap.
+func TestProvenPlansComeFirstWithinTheGap(t *testing.T) {
+	p := randomFleet(1, shortFleet, 5, 2)
+	r := newOrdering(p, 1e-3)
+	unit := r.units[1]
+	solution := func(proof Proof, unmet float64) *Solution {
+		return &Solution{Proof: proof, Objective: 1, Levels: []Level{{Priority: r.priorities[1], Unmet: unmet * unit}}}
+	}
+	for _, c := range []struct {
+		name          string
+		first, second *Solution
+	}{
+		{"proven, within the gap", solution(Optimal, 0.5005), solution(Feasible, 0.5)},
+		{"worse by more than the gap", solution(Feasible, 0.5), solution(Optimal, 0.502)},
+		{"both proven", solution(Optimal, 0.5), solution(Optimal, 0.5005)},
+		{"neither proven", solution(Feasible, 0.5), solution(Feasible, 0.5005)},
+		{"proven and better", solution(Optimal, 0.5), solution(Feasible, 0.7)},
+	} {
+		if !r.prefers(c.first, c.second) || r.prefers(c.second, c.first) {
+			t.Errorf("%s: the second plan comes first", c.name)
+		}
+	}
+	if same := solution(Optimal, 0.5); r.prefers(same, same) {
+		t.Error("a plan comes before itself")
+	}
+}
+
 // What stands for devices that are left free is in no namespace with quotas, whatever these are called.
 func TestQuotasDoNotLimitWhatIsLeftFree(t *testing.T) {
 	p := &Problem{

@@ -80,6 +80,17 @@ func (r *ordering) strictly(a, b *Solution) int {
 	return exact.compare(exact.values(a), exact.values(b))
 }
 
+// prefers says whether one of two solutions comes before another: that which is proven unless its levels are worse by more than the gap, or else
+// that which is better to the last unit.
+func (r *ordering) prefers(a, b *Solution) bool {
+	if (a.Proof == Optimal) != (b.Proof == Optimal) {
+		if order := r.levelsCompare(r.values(a), r.values(b)); a.Proof == Optimal && order <= 0 || b.Proof == Optimal && order >= 0 {
+			return a.Proof == Optimal
+		}
+	}
+	return r.strictly(a, b) < 0
+}
+
 // promising says whether a bound allows something better than values by more than
 // the gap.
 func (r *ordering) promising(bound, values []float64) bool {

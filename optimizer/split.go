@@ -147,10 +147,13 @@ func (s *mergedSearch) takeWithin(plan *Solution, over float64, by *Solution) bo
 
 // take takes a plan if it is better than the best so far, with all that is proven, after so much more effort. It says whether to go on.
 func (s *mergedSearch) take(plan *Solution, effort int, stopped bool) bool {
-	if s.best == nil || s.order.strictly(plan, s.best) < 0 {
+	plan = s.order.provenBy(plan, s.proofs...)
+	if s.best != nil {
+		s.best = s.order.provenBy(s.best, s.proofs...)
+	}
+	if s.best == nil || s.order.prefers(plan, s.best) {
 		s.best = plan
 	}
-	s.best = s.order.provenBy(s.best, s.proofs...)
 	s.options.Effort -= effort
 	s.best.Stopped = stopped
 	return !stopped && s.options.Effort > 0 && s.best.Proof != Optimal
