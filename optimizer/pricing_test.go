@@ -202,6 +202,35 @@ func TestPricingFillsCheaperPoolsFirst(t *testing.T) {
 	}
 }
 
+// The price of the limit on the sum of replicas is at most what missing ones cost, whatever rounding does: here it was larger by a hair, so that
+// replicas beyond the minimum came before those that count towards it, and none were found.
+func TestThetaIsAtMostWhatMissingReplicasCost(t *testing.T) {
+	v := Variant{Name: "a", Capacity: 1, DevicesPerReplica: 1, MinReplicas: 2, Placements: []Placement{{PricePerHour: 1.5}}}
+	twin := v
+	twin.Name = "b"
+	p := &Problem{
+		Pools:     []Pool{{Name: "g", Limited: true, Capacity: 7}},
+		Workloads: []Workload{{Name: "w", Namespace: "n", Priority: 1, Demand: 3.1, Redundancy: 1, MinReplicas: 5, Variants: []Variant{v, twin}}},
+	}
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	l := newLagrangian(moneyProgram(p, true), &effort{left: math.MaxInt})
+	prices := make([]float64, len(l.rows))
+	for r := range prices {
+		if l.rows[r].kind == shortfallRow {
+			prices[r] = math.Nextafter(0.28, 0)
+		}
+	}
+	bound, pick := l.price(0, prices)
+	if pick < 0 || math.Abs(bound-5*1.5) > 1e-9 {
+		t.Errorf("bound %v, configuration %d, want %v", bound, pick, 5*1.5)
+	}
+	if by := &l.worker(0).pricer; by.theta > by.missing {
+		t.Errorf("theta %v > %v", by.theta, by.missing)
+	}
+}
+
 // No other price of the limit on the sum of replicas bounds better than the one chosen.
 func TestThetaBoundsBest(t *testing.T) {
 	signs := map[int]int{}

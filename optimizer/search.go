@@ -169,7 +169,8 @@ func (p *pricer) lacking(at node) int32 {
 }
 
 // outOfSequence says whether the segment of the same variant that comes before is not in use entirely: the same
-// replicas cost no less in this one, and would be counted twice.
+// replicas cost no less in this one, and would be counted twice. Searches come to segments of a variant in their
+// sequence, as theta is at most what missing replicas cost, which is off those that count towards the minimum.
 func (p *pricer) outOfSequence(s *segment) bool {
 	return s.before >= 0 && p.counts[s.before] < p.segments[s.before].count
 }
