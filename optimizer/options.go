@@ -10,8 +10,10 @@ type Options struct {
 	// most. Below 3e-9 the arithmetic decides, so 0 means 3e-9.
 	RelativeGap float64
 	// Effort limits the work of the whole solve, in pricing problems of one
-	// workload (about a microsecond each); 0 means 10 million. Equal efforts give
-	// equal results on any machine, which no limit by the clock could.
+	// workload (about a microsecond each); 0 means 10 million. What is under way
+	// when it is spent, and a plan where there is none yet, take a few more for
+	// each workload, or tens where pools are many. Equal efforts give equal
+	// results on any machine, which no limit by the clock could.
 	Effort int
 	// Stop is asked now and then; once it returns true the solve ends with the
 	// best plan and bound so far. It may be nil.

@@ -83,10 +83,12 @@ func (r *ordering) strictly(a, b *Solution) int {
 // prefers says whether one of two solutions comes before another: that which is proven unless its levels are worse by more than the gap, or else
 // that which is better to the last unit.
 func (r *ordering) prefers(a, b *Solution) bool {
-	if (a.Proof == Optimal) != (b.Proof == Optimal) {
-		if order := r.levelsCompare(r.values(a), r.values(b)); a.Proof == Optimal && order <= 0 || b.Proof == Optimal && order >= 0 {
-			return a.Proof == Optimal
-		}
+	within := r.levelsCompare(r.values(a), r.values(b))
+	switch {
+	case a.Proof == Optimal && b.Proof != Optimal && within <= 0:
+		return true
+	case b.Proof == Optimal && a.Proof != Optimal && within >= 0:
+		return false
 	}
 	return r.strictly(a, b) < 0
 }

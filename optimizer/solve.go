@@ -443,9 +443,12 @@ func (s *solver) run(at stage, tentative bool) {
 	}
 }
 
-// poor says whether there is no plan, or the best one is so far above the bound that a greedy one may be better.
+// poor says whether no plan was found though there may be one, or the best is so far above the bound that a greedy one may be better.
 func (r *result) poor() bool {
-	return r.best == nil || r.best.cost-r.bound > poorGap*math.Abs(r.best.cost)
+	if r.best == nil {
+		return !math.IsInf(r.bound, 1)
+	}
+	return r.best.cost-r.bound > poorGap*math.Abs(r.best.cost)
 }
 
 // poorGap is the gap, in relation to its cost, from which on a plan is compared with a greedy one.

@@ -23,6 +23,7 @@ type tree struct {
 	insisted bool     // tenants have been given an effort and a gap
 	onward   bool     // a small program's search goes on from a plan that is good enough
 	tenant   bool     // the workloads are the members of a tenant
+	ensured  bool     // a plan has been made of the best configurations, if they could be made to fit
 	members  int      // of tenants
 	groups   *grouped // whose program it is where there are tenants
 	engine   lp.Engine
@@ -288,9 +289,10 @@ func (t *tree) grace() (end func()) {
 // ensurePlan makes the best configurations so far fit, whatever they then cost, where the effort is spent, or the caller has
 // stopped the search, before there was a plan. The members of a tenant are looked at again and again with little effort each.
 func (t *tree) ensurePlan() {
-	if t.best != nil || t.tenant || !t.l.budget.exhausted() {
+	if t.best != nil || t.tenant || t.ensured || !t.l.budget.exhausted() {
 		return
 	}
+	t.ensured = true
 	defer t.grace()()
 	p := newPrimal(&t.bundle)
 	if a := p.start(t.bundle.value.cut.picks); p.repair(a) {
