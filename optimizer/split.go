@@ -32,10 +32,10 @@ type mergedSearch struct {
 
 // run solves the merged problem and, where what that proves of its plan is not enough, the one with sharper limits, the one with some
 // devices set apart, those with some fewer devices or less budget, finer ones, and then the problem as given, from the best plan so far and its
-// prices.
+// prices. No plan is worse than a greedy one, unless the caller has no time for that.
 func (s *mergedSearch) run(m *merge) *Solution {
 	more := s.relax(m)
-	if s.best.Demand == Infeasible {
+	if s.best.Demand == Infeasible || s.best.Proof != Optimal && !s.best.Stopped {
 		more = s.take(m.split(s.relaxed, m.greedyPlan()), 0, s.best.Stopped)
 	}
 	if !more || m.exact {
