@@ -62,7 +62,7 @@ type segment struct {
 	item     int32
 	variant  int32
 	sequence int32 // among the segments of the variant
-	before   int32 // the segment of the variant that comes first, or −1
+	before   int32 // the segment of the variant that comes before this one, −1 if there is none
 	forced   bool  // all of it is in use, and paid for
 	minimum  bool  // counts towards the minimum of the variant
 	surplus  bool  // worth having without demand, at no multipliers
