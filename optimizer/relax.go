@@ -106,15 +106,15 @@ func (p *pricer) dualAt(theta, limit float64) dual {
 }
 
 // maximise sets theta to where the relaxation, concave and piecewise linear, is largest between two
-// thetas, which rounding must not lead beyond: it goes to where the tangents of both sides meet as long as that is above
-// it (Kelley's cutting planes).
+// thetas: it goes to where the tangents of both sides meet as long as that is above it (Kelley's cutting planes).
+// Rounding must not lead beyond what missing replicas cost.
 func (p *pricer) maximise(left, right dual, limit float64) {
 	for range 30 {
 		if left.rise <= 0 || right.rise >= 0 {
 			break
 		}
 		theta := left.theta + (right.value-left.value-right.rise*(right.theta-left.theta))/(left.rise-right.rise)
-		theta = min(max(theta, left.theta), right.theta)
+		theta = min(theta, p.missing)
 		top := left.value + left.rise*(theta-left.theta)
 		at := p.dualAt(theta, limit)
 		if at.value >= top-tolerance*math.Abs(top) {
