@@ -37,7 +37,10 @@ func (p *pricer) enumerate(w *workload, lo, hi []int32, prices []float64, thresh
 		p.enumerateRouted()
 	case w.single && len(w.variants) > 0:
 		p.enumerateSingle()
-	case p.prepare(-1):
+	case !p.prepare(-1):
+	case p.plain():
+		p.enumeratePlain(0, p.need, p.base)
+	default:
 		p.chooseTheta()
 		p.search(p.root())
 	}
@@ -68,6 +71,53 @@ func (p *pricer) enumerateSingle() {
 			p.evaluateSingle(n)
 		}
 	}
+}
+
+// enumeratePlain is serve where replicas count by their capacity alone, from segment i on.
+func (p *pricer) enumeratePlain(i int, need, cost float64) {
+	for ; i < len(p.segments); i++ {
+		if s := &p.segments[i]; s.slope < 0 || s.surplus || need > p.epsilon && s.capacity > 0 {
+			break
+		}
+	}
+	if i == len(p.segments) {
+		if need > p.epsilon {
+			cost += p.unmet * need
+		}
+		if cost <= p.best {
+			p.expand(cost)
+		}
+		return
+	}
+	s := &p.segments[i]
+	enough, most := int32(0), int32(0)
+	if !p.outOfSequence(s) {
+		switch {
+		case s.slope < 0:
+			enough, most = s.count, s.count
+		case s.capacity > 0:
+			enough = p.enough(need, s)
+		}
+		if most = max(most, enough); s.surplus {
+			most = s.count
+		}
+	}
+	for n := most; n >= 0; n-- {
+		if p.steps++; p.steps > p.limit {
+			break
+		}
+		rest, spent := need-s.capacity*float64(n), cost+s.slope*float64(n)
+		if spent+p.walk(i+1, rest) > p.best {
+			// Fewer only cost more, unless some are wasted or dearer than demand not served.
+			if n <= enough && (s.slope < 0 || rest >= 0 && s.ratio <= p.unmet) {
+				break
+			}
+			continue
+		}
+		p.counts[i] = n
+		p.enumeratePlain(i+1, rest, spent)
+	}
+	p.counts[i] = 0
 }
 
 // expand collects the configuration of the current counts and all those that place
