@@ -74,8 +74,8 @@ func (l *lagrangian) scaledUse(i int, c *column, buffer []float64) []float64 {
 	return buffer
 }
 
-// addNearest adds the known columns of every workload that cost the least at the prices.
-func (m *master) addNearest() {
+// addNearest adds so many known columns of every workload that cost the least at the prices.
+func (m *master) addNearest(most int) {
 	l, prices := m.t.l, m.t.bundle.prices
 	var (
 		order   []int32
@@ -90,14 +90,18 @@ func (m *master) addNearest() {
 			}
 		}
 		slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(reduced[a], reduced[b]), int(a-b)) })
-		for _, k := range order[:min(len(order), nearestKnown)] {
+		for _, k := range order[:min(len(order), most)] {
 			m.addColumn(i, k)
 		}
 	}
 }
 
-// nearestKnown is the number of known columns of each workload that a master begins with.
-const nearestKnown = 10
+// nearestKnown is the number of known columns of each workload that a master begins with, and nearestMet that of members of a
+// tenant, which have met many that are good at prices like these.
+const (
+	nearestKnown = 2
+	nearestMet   = 10
+)
 
 // has says whether the program has column k of workload i.
 func (m *master) has(i, k int) bool { return k < len(m.position[i]) && m.position[i][k] >= 0 }
@@ -267,6 +271,10 @@ func (m *master) few() bool {
 
 // firstPlan looks for a plan at the root and leaves the bundle as it was.
 func (m *master) firstPlan() {
+	if m.t.tiny() {
+		m.plan() // the solution is there
+		return
+	}
 	b := &m.t.bundle
 	prices, value := b.prices, b.value
 	if outcome, ok := m.raise(); ok && outcome == converged {

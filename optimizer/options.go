@@ -49,8 +49,9 @@ type limits struct {
 	// the linear programs solved for one core.
 	steps, programs int
 	// rows is the number of rows of a linear program with one for each workload and limit, up
-	// to which it bounds the nodes, and rootRows that up to which it is all that looks for plans.
-	rows, rootRows int
+	// to which it bounds the nodes, rootRows that up to which it is all that looks for plans, and tinyRows that up to which it bounds the root
+	// from the start.
+	rows, rootRows, tinyRows int
 	// exactRows is that up to which the search goes on from a plan that is good enough to the best.
 	exactRows int
 	// known is the number of configurations beyond one for each workload that are known to matter up to which a core
@@ -72,7 +73,7 @@ type limits struct {
 }
 
 func defaultLimits() *limits {
-	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 40_000, rootRows: 250, exactRows: 250, known: 25, fewColumns: 300, fewPrograms: 300, unrounded: 8, young: 4, reliable: 8, fixedPrices: 40, priced: 3}
+	return &limits{columns: 4000, steps: 3000, programs: 400, rows: 40_000, rootRows: 250, tinyRows: 40, exactRows: 250, known: 25, fewColumns: 300, fewPrograms: 300, unrounded: 8, young: 4, reliable: 8, fixedPrices: 40, priced: 3}
 }
 
 // defaultEffort is some ten seconds.

@@ -208,7 +208,7 @@ func (t *tree) root() bool {
 	switch {
 	case t.l.tenants:
 		ascend = t.ascendTenants
-	case t.tenant && t.small():
+	case t.tenant && t.small() || t.tiny() && first.bound < g.target:
 		ascend = t.ascendMaster
 	}
 	outcome := ascend(g)
@@ -234,9 +234,13 @@ func (t *tree) root() bool {
 }
 
 // quick says whether the program has so few rows, one for each workload and limit, that a linear
-// program bounds its nodes, and small whether that looks for plans at the root, too.
+// program bounds its nodes, small whether that looks for plans at the root, too, and tiny whether, without tenants, it bounds the root
+// from the start.
 func (t *tree) quick() bool { return t.rows() <= t.limits.rows }
 func (t *tree) small() bool { return t.rows() <= t.limits.rootRows }
+func (t *tree) tiny() bool {
+	return t.rows() <= t.limits.tinyRows && !t.tenant && !t.l.tenants
+}
 
 // exact says whether the search goes on from a plan that is good enough.
 func (t *tree) exact() bool {
@@ -392,11 +396,14 @@ func (t *tree) ascend(g goal) ascent {
 	return outcome
 }
 
-// ascendMaster raises the bound at the root by a master, which begins with known configurations: a tenant has met many that
-// are good at prices like these.
+// ascendMaster raises the bound at the root by a master, which begins with known configurations.
 func (t *tree) ascendMaster(g goal) ascent {
 	t.master = t.newMaster()
-	t.master.addNearest()
+	most := nearestKnown
+	if t.tenant {
+		most = nearestMet
+	}
+	t.master.addNearest(most)
 	outcome := t.raiseRoot(g)
 	if t.master == nil {
 		return t.ascend(g)
@@ -641,6 +648,10 @@ func (t *tree) visit(n *treeNode, depth int) (children [2]*treeNode, finished bo
 		}
 	}
 	n.bound = max(n.bound, t.bundle.value.bound)
+	n.prices = t.bundle.prices
+	if t.master != nil {
+		n.basis = t.master.basis
+	}
 	if n.bound >= t.target() {
 		t.close(n)
 		return children, true
