@@ -37,10 +37,11 @@ func (p *pricer) enumerate(w *workload, lo, hi []int32, prices []float64, thresh
 		p.enumerateRouted()
 	case w.single && len(w.variants) > 0:
 		p.enumerateSingle()
-	case !p.prepare(-1):
-	case p.plain():
-		p.enumeratePlain(0, p.need, p.base)
-	default:
+	case p.prepare(-1):
+		if p.plain() {
+			p.enumeratePlain(0, p.need, p.base)
+			break
+		}
 		p.chooseTheta()
 		p.search(p.root())
 	}
@@ -73,10 +74,12 @@ func (p *pricer) enumerateSingle() {
 	}
 }
 
-// enumeratePlain is serve where replicas count by their capacity alone, from segment i on.
+// enumeratePlain is serve where replicas count by their capacity alone, so that their sum has no price and segments stand in order: from
+// segment i on, of which none is in use, before or after, with what remains to be served and what it has cost so far.
 func (p *pricer) enumeratePlain(i int, need, cost float64) {
 	for ; i < len(p.segments); i++ {
-		if s := &p.segments[i]; s.slope < 0 || s.surplus || need > p.epsilon && s.capacity > 0 {
+		// Those that save money are surplus.
+		if s := &p.segments[i]; s.surplus || need > p.epsilon && s.capacity > 0 {
 			break
 		}
 	}

@@ -19,9 +19,10 @@ type master struct {
 	position [][]int32
 	// mixed are the configurations of every workload in the solution at the node, value is its
 	// objective and basis that of the mixture.
-	mixed [][]fraction
-	value float64
-	basis *mixtureBasis
+	mixed  [][]fraction
+	value  float64
+	basis  *mixtureBasis
+	solved bool // there is such a solution
 	// history has what splits have gained.
 	history pseudocosts
 	// scaled is scratch.
@@ -96,11 +97,11 @@ func (m *master) addNearest(most int) {
 	}
 }
 
-// nearestKnown is the number of known columns of each workload that a master begins with, and nearestMet that of members of a
-// tenant, which have met many that are good at prices like these.
+// nearestKnown is the number of known columns of each workload that a master begins with, which has met many that are good at
+// prices like these, and nearestTiny that where it has not.
 const (
-	nearestKnown = 2
-	nearestMet   = 10
+	nearestKnown = 10
+	nearestTiny  = 2
 )
 
 // has says whether the program has column k of workload i.
@@ -192,6 +193,10 @@ func (m *master) raise() (outcome ascent, ok bool) {
 			return converged, true
 		}
 		missing := t.target() - b.value.bound
+		little := littleLeft * missing
+		if t.tiny && t.entered == nil {
+			little = min(little, tolerance*math.Abs(m.value)) // prices of a root are read
+		}
 		exceeded := missing > 0 && m.mixture.raiseSurplus()
 		added := m.add(v.cut.picks)
 		if exceeded && added == 0 {
@@ -200,7 +205,7 @@ func (m *master) raise() (outcome ascent, ok bool) {
 			vain = 0
 		}
 		exceeded = exceeded && vain < vainRaises
-		if missing <= 0 || !exceeded && (added == 0 || m.value-b.value.bound < littleLeft*missing) {
+		if missing <= 0 || !exceeded && (added == 0 || m.value-b.value.bound < little) {
 			m.see(t.entered, m.value)
 			return converged, true
 		}
@@ -239,7 +244,7 @@ const littleLeft = 0.1
 
 // keep takes note of the solution.
 func (m *master) keep() {
-	m.value, m.basis = m.mixture.value, m.mixture.basis()
+	m.value, m.basis, m.solved = m.mixture.value, m.mixture.basis(), true
 	for i := range m.mixed {
 		m.mixed[i] = m.mixed[i][:0]
 	}
@@ -271,8 +276,8 @@ func (m *master) few() bool {
 
 // firstPlan looks for a plan at the root and leaves the bundle as it was.
 func (m *master) firstPlan() {
-	if m.t.tiny() {
-		m.plan() // the solution is there
+	if m.t.tiny && m.solved {
+		m.plan()
 		return
 	}
 	b := &m.t.bundle

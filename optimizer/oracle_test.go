@@ -302,6 +302,7 @@ func TestEveryPathEqualsBruteForce(t *testing.T) {
 		{"programs", limits{columns: 4000, programs: 1e6}},
 		{"branching", limits{}},
 		{"master", limits{rows: 1e6, rootRows: 1e6, unrounded: 1e6, reliable: 1e6}},
+		{"master from the start", limits{rows: 1e6, rootRows: 1e6, tinyRows: 1e6, unrounded: 1e6, reliable: 1e6}},
 		{"master of nodes", limits{rows: 1e6, unrounded: 1e6, reliable: 1e6}},
 		{"master with few probes", limits{rows: 1e6, rootRows: 1e6, unrounded: 1e6, reliable: 1}},
 		{"master without probes", limits{rows: 1e6, rootRows: 1e6, unrounded: 1e6, young: 1e6}},

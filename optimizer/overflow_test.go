@@ -4,8 +4,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/poolwright/poolwright/optimizer/lp"
 )
 
 // Every plan of a problem is one of the merged problem that costs no more, whatever sets of pools have limits for what overflows.
@@ -111,7 +109,7 @@ func TestNothingIsLostOfWhatOverflows(t *testing.T) {
 	for seed := range uint64(40) {
 		kind := []fleetKind{tightFleet, veryTightFleet, penalizedFleet}[seed%3]
 		p := inZones(rand.New(rand.NewPCG(seed, 12)), randomFleet(seed, kind, 12, 4), 3, 2)
-		o := Options{RelativeGap: 1e-3, Effort: 100_000, LP: lp.Simplex(), limits: defaultLimits()}
+		o := Options{RelativeGap: 1e-3, Effort: 100_000, limits: defaultLimits()}
 		m := mergePools(p)
 		merged, replicas, left := m.solveMerged(o)
 		for sharper := m.sharpen(merged.Solution); sharper != nil; sharper = m.sharpen(merged.Solution) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/poolwright/poolwright/internal/short"
+	"github.com/poolwright/poolwright/optimizer/lp"
 )
 
 // moneyProgram is the last stage of a problem in which nothing is settled: demand
@@ -164,6 +165,58 @@ func noWorse(a, b *column) bool {
 	return true
 }
 
+// Where replicas count by their capacity alone the search for the general case finds the same configurations in the same order.
+func TestPlainEnumerationIsTheSearch(t *testing.T) {
+	compared := 0
+	for seed := range uint64(15_000) {
+		r := rand.New(rand.NewPCG(seed, 13))
+		l := newLagrangian(moneyProgram(randomSmall(r), seed%3 == 0), &effort{left: math.MaxInt})
+		prices := randomPrices(r, len(l.rows))
+		for i := range l.workloads {
+			w := &l.workloads[i]
+			if w.routing != nil || w.single {
+				continue
+			}
+			w.redundancy, w.most = 0, unlimited
+			for j := range w.variants {
+				if r.IntN(4) == 0 {
+					w.variants[j].capacity = 0
+				}
+			}
+			bound, _ := l.price(i, prices)
+			if math.IsInf(bound, 1) {
+				continue
+			}
+			p := &l.pricer
+			lo, hi := l.bounds(w)
+			threshold := bound + 0.5*math.Abs(bound) + 1
+			limit := enumerationLimit{math.MaxInt, enumerationSteps}
+			columns, _ := p.enumerate(w, lo, hi, prices, threshold, limit)
+			if !p.plain() {
+				continue
+			}
+			var found [][]int32
+			for k := range columns {
+				found = append(found, slices.Clone(columns[k].x))
+			}
+			e := &enumeration{limit: limit.columns}
+			p.store.reset()
+			p.prepare(-1)
+			p.collect, p.steps = e, 0
+			p.chooseTheta()
+			p.search(p.root())
+			p.collect = nil
+			if !slices.EqualFunc(found, e.columns, func(x []int32, c column) bool { return slices.Equal(x, c.x) }) {
+				t.Fatalf("seed %d: found %v, the search %+v", seed, found, e.columns)
+			}
+			compared += len(found)
+		}
+	}
+	if compared < 10_000 {
+		t.Errorf("%d configurations", compared)
+	}
+}
+
 func TestEnumerationHasNoDuplicates(t *testing.T) {
 	pricingCases(t, func(l *lagrangian, i int, lo, hi []int32, prices []float64, _ []column) {
 		found, _ := l.pricer.enumerate(&l.workloads[i], lo, hi, prices, 1e6, enumerationLimit{math.MaxInt, enumerationSteps})
@@ -289,6 +342,29 @@ func TestLagrangianBoundsTheOptimum(t *testing.T) {
 
 // Without the bounds of single rows the value is that of all workloads priced anew, though only those
 // that had such bounds are.
+// The prices that a linear program ends with at the root maximise the Lagrangian.
+func TestPricesOfTinyRootsAreOptimal(t *testing.T) {
+	tiny := 0
+	for seed := range uint64(60) {
+		kind := []fleetKind{penalizedFleet, budgetFleet}[seed%2]
+		l := newLagrangian(moneyProgram(randomFleet(seed, kind, 6+int(seed%3)*7, 4), false), &effort{left: math.MaxInt, given: math.MaxInt})
+		root := newTree(l, Options{RelativeGap: 1e-3, LP: lp.Simplex(), limits: defaultLimits()})
+		if root.floor = math.Inf(1); !root.root() || !root.tiny {
+			continue
+		}
+		tiny++
+		value := l.evaluate(root.rootPrices)
+		b := bundle{l: l, prices: root.rootPrices, scale: root.bundle.scale, value: value, fresh: true}
+		b.ascend(goal{target: math.Inf(1), hopeless: math.Inf(1), passes: 1000, precision: 1e-9})
+		if b.value.bound > value.bound+1e-6*math.Abs(value.bound) {
+			t.Errorf("seed %d: %v, and %v after an ascent", seed, value.bound, b.value.bound)
+		}
+	}
+	if tiny < 40 {
+		t.Errorf("%d roots", tiny)
+	}
+}
+
 func TestRepriced(t *testing.T) {
 	lowered := 0
 	for seed := range uint64(300) {

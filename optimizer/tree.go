@@ -23,6 +23,7 @@ type tree struct {
 	insisted bool     // tenants have been given an effort and a gap
 	onward   bool     // a small program's search goes on from a plan that is good enough
 	tenant   bool     // the workloads are the members of a tenant
+	tiny     bool     // a linear program bounds the root from the start
 	ensured  bool     // a plan has been made of the best configurations, if they could be made to fit
 	members  int      // of tenants
 	groups   *grouped // whose program it is where there are tenants
@@ -200,6 +201,7 @@ func (t *tree) root() bool {
 		t.l.seed()
 		t.chooseStart()
 	}
+	t.tiny = t.isTiny()
 	g := goal{target: t.target(), hopeless: math.Inf(1), passes: rootPasses, precision: 1e-3}
 	if t.bundle.value.bound < g.target {
 		g.hopeless = t.l.hopeless()
@@ -208,7 +210,7 @@ func (t *tree) root() bool {
 	switch {
 	case t.l.tenants:
 		ascend = t.ascendTenants
-	case t.tenant && t.small() || t.tiny() && first.bound < g.target:
+	case t.tenant && t.small() || t.tiny && t.bundle.value.bound < g.target:
 		ascend = t.ascendMaster
 	}
 	outcome := ascend(g)
@@ -234,12 +236,15 @@ func (t *tree) root() bool {
 }
 
 // quick says whether the program has so few rows, one for each workload and limit, that a linear
-// program bounds its nodes, small whether that looks for plans at the root, too, and tiny whether, without tenants, it bounds the root
-// from the start.
+// program bounds its nodes, and small whether that looks for plans at the root, too.
 func (t *tree) quick() bool { return t.rows() <= t.limits.rows }
 func (t *tree) small() bool { return t.rows() <= t.limits.rootRows }
-func (t *tree) tiny() bool {
-	return t.rows() <= t.limits.tinyRows && !t.tenant && !t.l.tenants
+
+// isTiny says whether the linear program bounds the root from the start, too. It is slow to find out that demand which must be
+// served can't be.
+func (t *tree) isTiny() bool {
+	return t.rows() <= t.limits.tinyRows && !t.tenant && !t.l.tenants &&
+		!slices.ContainsFunc(t.l.workloads, func(w workload) bool { return math.IsInf(w.unmetCost, 1) })
 }
 
 // exact says whether the search goes on from a plan that is good enough.
@@ -400,8 +405,8 @@ func (t *tree) ascend(g goal) ascent {
 func (t *tree) ascendMaster(g goal) ascent {
 	t.master = t.newMaster()
 	most := nearestKnown
-	if t.tenant {
-		most = nearestMet
+	if t.tiny {
+		most = nearestTiny
 	}
 	t.master.addNearest(most)
 	outcome := t.raiseRoot(g)
