@@ -84,12 +84,9 @@ func (p *pricer) enumeratePlain(i int, need, cost float64) {
 		}
 	}
 	if i == len(p.segments) {
-		if need > p.epsilon {
-			cost += p.unmet * need
-		}
-		if cost <= p.best {
-			p.expand(cost)
-		}
+		at := p.root()
+		at.need, at.cost = need, cost
+		p.finish(at)
 		return
 	}
 	s := &p.segments[i]
@@ -97,11 +94,11 @@ func (p *pricer) enumeratePlain(i int, need, cost float64) {
 	if !p.outOfSequence(s) {
 		switch {
 		case s.slope < 0:
-			enough, most = s.count, s.count
+			enough = s.count
 		case s.capacity > 0:
 			enough = p.enough(need, s)
 		}
-		if most = max(most, enough); s.surplus {
+		if most = enough; s.surplus {
 			most = s.count
 		}
 	}

@@ -71,15 +71,21 @@ func (w *workload) allows(x []int32) bool {
 	return total <= w.most && (!w.single || used <= 1)
 }
 
+// pricedPrograms visits programs of random problems, some with elastic minimums, with prices of their rows.
+func pricedPrograms(seeds, stream uint64, visit func(seed uint64, r *rand.Rand, l *lagrangian, prices []float64)) {
+	for seed := range seeds {
+		r := rand.New(rand.NewPCG(seed, stream))
+		l := newLagrangian(moneyProgram(randomSmall(r), seed%3 == 0), &effort{left: math.MaxInt})
+		visit(seed, r, l, randomPrices(r, len(l.rows)))
+	}
+}
+
 // pricingCases visits workloads of random problems at random prices and with
 // random bounds on their items.
 func pricingCases(t *testing.T, visit func(l *lagrangian, i int, lo, hi []int32, prices []float64, all []column)) {
 	t.Helper()
 	visited := 0
-	for seed := range uint64(1500) {
-		r := rand.New(rand.NewPCG(seed, 8))
-		l := newLagrangian(moneyProgram(randomSmall(r), seed%3 == 0), &effort{left: math.MaxInt})
-		prices := randomPrices(r, len(l.rows))
+	pricedPrograms(1500, 8, func(_ uint64, r *rand.Rand, l *lagrangian, prices []float64) {
 		for i := range l.workloads {
 			lo, hi := l.bounds(&l.workloads[i])
 			size := 1
@@ -97,7 +103,7 @@ func pricingCases(t *testing.T, visit func(l *lagrangian, i int, lo, hi []int32,
 				visit(l, i, lo, hi, prices, allColumns(&l.workloads[i], lo, hi))
 			}
 		}
-	}
+	})
 	if visited < 1000 {
 		t.Fatalf("%d cases", visited)
 	}
@@ -168,10 +174,7 @@ func noWorse(a, b *column) bool {
 // Where replicas count by their capacity alone the search for the general case finds the same configurations in the same order.
 func TestPlainEnumerationIsTheSearch(t *testing.T) {
 	compared := 0
-	for seed := range uint64(15_000) {
-		r := rand.New(rand.NewPCG(seed, 13))
-		l := newLagrangian(moneyProgram(randomSmall(r), seed%3 == 0), &effort{left: math.MaxInt})
-		prices := randomPrices(r, len(l.rows))
+	pricedPrograms(15_000, 13, func(seed uint64, r *rand.Rand, l *lagrangian, prices []float64) {
 		for i := range l.workloads {
 			w := &l.workloads[i]
 			if w.routing != nil || w.single {
@@ -211,7 +214,7 @@ func TestPlainEnumerationIsTheSearch(t *testing.T) {
 			}
 			compared += len(found)
 		}
-	}
+	})
 	if compared < 10_000 {
 		t.Errorf("%d configurations", compared)
 	}
@@ -340,8 +343,6 @@ func TestLagrangianBoundsTheOptimum(t *testing.T) {
 	}
 }
 
-// Without the bounds of single rows the value is that of all workloads priced anew, though only those
-// that had such bounds are.
 // The prices that a linear program ends with at the root maximise the Lagrangian.
 func TestPricesOfTinyRootsAreOptimal(t *testing.T) {
 	tiny := 0
@@ -365,6 +366,8 @@ func TestPricesOfTinyRootsAreOptimal(t *testing.T) {
 	}
 }
 
+// Without the bounds of single rows the value is that of all workloads priced anew, though only those
+// that had such bounds are.
 func TestRepriced(t *testing.T) {
 	lowered := 0
 	for seed := range uint64(300) {

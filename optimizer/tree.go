@@ -653,7 +653,7 @@ func (t *tree) visit(n *treeNode, depth int) (children [2]*treeNode, finished bo
 		}
 	}
 	n.bound = max(n.bound, t.bundle.value.bound)
-	n.prices = t.bundle.prices
+	n.prices = t.bundle.prices // where the search begins if it comes back
 	if t.master != nil {
 		n.basis = t.master.basis
 	}
