@@ -370,18 +370,12 @@ func (f *filler) addSingle(i int, alike bool) {
 		}
 		f.place(best.choice, best.number)
 		f.counts[best.variant] += best.number
-		f.plan.unmet[i] = best.unmet
+		f.plan.unmet[i] = w.Unmet(f.counts)
 	}
 }
 
-// single is replicas of one item, and what they leave unserved.
-type single struct {
-	addition
-	unmet float64
-}
-
 // bestSingle is what addSingle adds next, nothing where nothing is worth it.
-func (f *filler) bestSingle(i int, alike bool) (best single) {
+func (f *filler) bestSingle(i int, alike bool) (best addition) {
 	w, left, least := &f.problem.Workloads[i], f.plan.unmet[i], math.Inf(1)
 	for j := range w.Variants {
 		v, now := &w.Variants[j], f.counts[j]
@@ -404,16 +398,24 @@ func (f *filler) bestSingle(i int, alike bool) (best single) {
 			if rate := cost / left; rate >= least || !w.worth(rate) {
 				continue // even if it served all
 			}
-			f.counts[j] += n
-			unmet := w.Unmet(f.counts)
-			f.counts[j] -= n
-			served := left - unmet
+			served := min(float64(n)*v.Capacity, left)
+			if !alike {
+				served = left - f.unmetWith(w, j, n)
+			}
 			if rate := cost / served; served > tolerance*w.Demand && rate < least && w.worth(rate) {
-				best, least = single{addition{c, n}, unmet}, rate
+				best, least = addition{c, n}, rate
 			}
 		}
 	}
 	return best
+}
+
+// unmetWith is the demand that is left with n more replicas of variant j of workload w, the one that counts are of.
+func (f *filler) unmetWith(w *Workload, j, n int) float64 {
+	f.counts[j] += n
+	unmet := w.Unmet(f.counts)
+	f.counts[j] -= n
+	return unmet
 }
 
 // alike says whether replicas of a variant serve as much each, however many there are.
