@@ -81,19 +81,18 @@ func (t *tree) fractionalSplits() []split {
 	var splits []split
 	for i := range t.l.workloads {
 		if _, common := t.bundle.common(i); !common {
-			splits = append(splits, t.splitsAt(i, t.bundle.fractions(i))...)
+			splits = t.appendSplits(splits, i, t.bundle.fractions(i))
 		}
 	}
 	return splits
 }
 
-// splitsAt are the splits of workload i at its mean replicas. They move f below and 1−f above, f being the fractional
+// appendSplits appends the splits of workload i at its mean replicas. They move f below and 1−f above, f being the fractional
 // part of the mean, at the price of a replica, its devices priced; the score is the geometric mean: most fractional
 // branching, weighted by cost. Where only one variant may be used, which one comes before how many replicas; f is the
 // share of configurations with it then.
-func (t *tree) splitsAt(i int, fractions []fraction) []split {
+func (t *tree) appendSplits(splits []split, i int, fractions []fraction) []split {
 	w, units := &t.l.workloads[i], t.bundle.units()
-	var splits []split
 	for item := range w.items {
 		mean, used, least, most := 0.0, 0.0, int32(math.MaxInt32), int32(0)
 		for _, f := range fractions {
@@ -166,7 +165,7 @@ func (t *tree) child(n *treeNode, s split, side int) *treeNode {
 	if math.IsInf(bound, 1) {
 		return nil
 	}
-	c := &treeNode{prices: b.prices, step: b.step, changes: append(slices.Clone(n.changes), change)}
+	c := &treeNode{prices: b.prices, step: b.step, changes: slices.Concat(n.changes, []boundChange{change})}
 	c.bound = max(n.bound, b.value.bound-b.value.values[s.workload]+bound)
 	if pick < 0 {
 		return c

@@ -122,7 +122,7 @@ func (p *coreProgram) splits() []coreSplit {
 	for g := range p.groups {
 		if fractions := p.fractions(g); len(fractions) > 1 {
 			group[p.groups[g].workload] = g
-			all = append(all, p.t.splitsAt(p.groups[g].workload, fractions)...)
+			all = p.t.appendSplits(all, p.groups[g].workload, fractions)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b split) int { return cmp.Compare(b.score, a.score) })

@@ -111,6 +111,7 @@ func (c *core) collect() bool {
 	c.picks = make([]int32, len(l.workloads))
 	c.used = make([]float64, len(l.rows))
 	total := 0
+	var store slab[coreColumn]
 	for i := range l.workloads {
 		w := &l.workloads[i]
 		lo, hi := l.bounds(w)
@@ -120,7 +121,7 @@ func (c *core) collect() bool {
 			l.budget.spend(i + (total+len(columns))/10)
 			return false
 		}
-		group := coreGroup{workload: i}
+		group := coreGroup{workload: i, columns: store.take(len(columns))[:0]}
 		for k := range columns {
 			index, _ := l.intern(i, columns[k].x)
 			group.columns = append(group.columns, coreColumn{index, max(0, w.reduced(&columns[k], c.prices)-least)})
@@ -179,9 +180,13 @@ func (c *core) sumUses() {
 	rows := len(c.used)
 	c.least = make([][]float64, len(c.groups)+1)
 	c.most = make([][]float64, len(c.groups)+1)
-	c.least[len(c.groups)], c.most[len(c.groups)] = make([]float64, rows), make([]float64, rows)
+	uses := make([]float64, 2*rows*len(c.least))
+	for g := range c.least {
+		c.least[g], c.most[g], uses = uses[:rows], uses[rows:][:rows], uses[2*rows:]
+	}
 	for g := len(c.groups) - 1; g >= 0; g-- {
-		c.least[g], c.most[g] = slices.Clone(c.least[g+1]), slices.Clone(c.most[g+1])
+		copy(c.least[g], c.least[g+1])
+		copy(c.most[g], c.most[g+1])
 		workload := c.groups[g].workload
 		for k, r := range c.t.l.workloads[workload].rows {
 			lowest, highest := c.columnUse(g, 0, k), c.columnUse(g, 0, k)

@@ -21,6 +21,7 @@ type coreMixture struct {
 	programs int
 	prices   []float64
 	mixed    [][]fraction
+	splits   []split // scratch
 }
 
 // searchMixture solves at most limit linear programs. It returns false if that or numerics end it early.
@@ -35,7 +36,8 @@ func (c *core) newCoreMixture(programs int) *coreMixture {
 	for g := range rows {
 		rows[g] = l.workloads[c.groups[g].workload].rows
 	}
-	s.mixture = c.t.newMixture(rows, c.used, c.prices)
+	s.mixture = &c.t.coreMixture
+	c.t.resetMixture(s.mixture, rows, c.used, c.prices)
 	var scaled []float64
 	for g := range c.groups {
 		group := &c.groups[g]
@@ -143,7 +145,8 @@ func (s *coreMixture) chooseSplit() (choice coreSplit, ok bool) {
 			continue
 		}
 		w := &s.t.l.workloads[s.groups[g].workload]
-		for _, split := range s.t.splitsAt(s.groups[g].workload, fractions) {
+		s.splits = s.t.appendSplits(s.splits[:0], s.groups[g].workload, fractions)
+		for _, split := range s.splits {
 			if split.score > best {
 				best, choice, ok = split.score, coreSplit{group: g, item: split.item - w.firstItem, at: split.at}, true
 			}

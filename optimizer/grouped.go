@@ -365,7 +365,7 @@ func (t *tree) tenants() []*tenant {
 func (t *tree) raiseTenants(g goal) ascent {
 	for {
 		first := t.best == nil
-		outcome := t.raiseRoot(g)
+		outcome := t.raiseRoot(g.hopeless, littleLeft)
 		if outcome == infeasible || t.master == nil || t.bounding {
 			return outcome
 		}

@@ -37,6 +37,8 @@ type lagrangian struct {
 	lo, hi []int32
 	// tightened are the workloads with bounds that follow from single rows.
 	tightened []int
+	// moves are scratch of searches for plans.
+	moves moveLists
 }
 
 // worker prices the workloads of a block. Each block has one of its own, so that what is found does

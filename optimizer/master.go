@@ -25,8 +25,8 @@ type master struct {
 	solved bool // there is such a solution
 	// history has what splits have gained.
 	history pseudocosts
-	// scaled is scratch.
-	scaled []float64
+	scaled  []float64 // scratch
+	listed  []split   // scratch: those of splits
 }
 
 // newMaster starts from the configurations of the bundle's cuts and of the best plan.
@@ -37,7 +37,8 @@ func (t *tree) newMaster() *master {
 	for i := range rows {
 		rows[i] = l.workloads[i].rows
 	}
-	m.mixture = t.newMixture(rows, make([]float64, len(l.rows)), t.bundle.prices)
+	m.mixture = &mixture{}
+	t.resetMixture(m.mixture, rows, make([]float64, len(l.rows)), t.bundle.prices)
 	m.add(t.bundle.value.cut.picks)
 	for k := range t.bundle.cuts {
 		m.add(t.bundle.cuts[k].picks)
@@ -50,17 +51,16 @@ func (t *tree) newMaster() *master {
 	return m
 }
 
-// newMixture has groups that may use the given rows, of which so much is used already.
-func (t *tree) newMixture(rows [][]int32, used, prices []float64) *mixture {
-	var limit, surplus []float64
+// resetMixture makes a mixture of groups that may use the given rows, of which so much is used already.
+func (t *tree) resetMixture(m *mixture, rows [][]int32, used, prices []float64) {
+	limit, surplus := m.limit[:0], m.surplus[:0]
 	for r, row := range t.l.rows {
 		unit := t.l.unit(r)
 		limit = append(limit, (row.limit-used[r])*unit)
 		surplus = append(surplus, surplusFactor*max(prices[r], 0.1*t.bundle.scale[r])/unit)
 	}
-	m := newMixture(rows, limit, surplus)
+	m.reset(rows, limit, surplus)
 	m.stop = t.l.budget.stop
-	return m
 }
 
 // unit scales a row to coefficients around 1.
@@ -156,8 +156,9 @@ func (m *master) solve() (prices []float64, ok bool) {
 }
 
 // raise raises the bound of the node and finds its fractional solution. It ends where the bound
-// reaches the target, or where little is left to gain. ok is false where numerics failed.
-func (m *master) raise() (outcome ascent, ok bool) {
+// reaches the target, or where little is left to gain, as a share of what is missing to the target; 0: where nothing is.
+// ok is false where numerics failed.
+func (m *master) raise(little float64) (outcome ascent, ok bool) {
 	t, b := m.t, &m.t.bundle
 	for i := range m.picks {
 		m.narrow(i)
@@ -167,6 +168,7 @@ func (m *master) raise() (outcome ascent, ok bool) {
 		m.mixture.enter(n.basis)
 	}
 	b.value.bound = math.Inf(-1)
+	defer m.keep()
 	vain := 0
 	for range nodePasses {
 		if !t.l.budget.spend(len(t.l.workloads)) {
@@ -176,7 +178,7 @@ func (m *master) raise() (outcome ascent, ok bool) {
 		if !ok {
 			return interrupted, false
 		}
-		m.keep()
+		m.value, m.solved = m.mixture.value, true
 		if t.l.tenants && m.planned() {
 			return converged, true
 		}
@@ -193,9 +195,9 @@ func (m *master) raise() (outcome ascent, ok bool) {
 			return converged, true
 		}
 		missing := t.target() - b.value.bound
-		little := littleLeft * missing
-		if t.tiny && t.entered == nil {
-			little = min(little, tolerance*math.Abs(m.value)) // prices of a root are read
+		left := little * missing
+		if little == 0 {
+			left = tolerance * math.Abs(m.value)
 		}
 		exceeded := missing > 0 && m.mixture.raiseSurplus()
 		added := m.add(v.cut.picks)
@@ -205,7 +207,7 @@ func (m *master) raise() (outcome ascent, ok bool) {
 			vain = 0
 		}
 		exceeded = exceeded && vain < vainRaises
-		if missing <= 0 || !exceeded && (added == 0 || m.value-b.value.bound < little) {
+		if missing <= 0 || !exceeded && (added == 0 || m.value-b.value.bound < left) {
 			m.see(t.entered, m.value)
 			return converged, true
 		}
@@ -220,6 +222,7 @@ func (m *master) planned() bool {
 	if m.value-t.bundle.value.bound > t.width(m.value) {
 		return false
 	}
+	m.keep()
 	m.plan()
 	return t.bundle.value.bound >= t.target()
 }
@@ -244,7 +247,7 @@ const littleLeft = 0.1
 
 // keep takes note of the solution.
 func (m *master) keep() {
-	m.value, m.basis, m.solved = m.mixture.value, m.mixture.basis(), true
+	m.basis = m.mixture.basis()
 	for i := range m.mixed {
 		m.mixed[i] = m.mixed[i][:0]
 	}
@@ -282,7 +285,7 @@ func (m *master) firstPlan() {
 	}
 	b := &m.t.bundle
 	prices, value := b.prices, b.value
-	if outcome, ok := m.raise(); ok && outcome == converged {
+	if outcome, ok := m.raise(littleLeft); ok && outcome == converged {
 		m.plan()
 	}
 	b.prices, b.value = prices, value
@@ -340,14 +343,15 @@ func (t *tree) belowMean(i int, fractions []fraction, otherwise int32) int32 {
 	return otherwise
 }
 
-// splits are those of the workloads with several configurations in the solution.
+// splits are those of the workloads with several configurations in the solution, valid until the next call.
 func (m *master) splits() []split {
-	var splits []split
+	splits := m.listed[:0]
 	for i, fractions := range m.mixed {
 		if len(fractions) > 1 {
-			splits = append(splits, m.t.splitsAt(i, fractions)...)
+			splits = m.t.appendSplits(splits, i, fractions)
 		}
 	}
+	m.listed = splits
 	return splits
 }
 

@@ -71,15 +71,38 @@ type mixtureBasis struct {
 
 // newMixture has groups without columns; rows of a group are those that its columns may use.
 func newMixture(rows [][]int32, limit, surplus []float64) *mixture {
-	m := &mixture{limit: limit, surplus: surplus, groups: make([]mixtureGroup, len(rows))}
-	for g := range m.groups {
-		m.groups[g].rows = rows[g]
-	}
-	m.basic, m.inverse = make([]mixed, len(limit)), make([]float64, len(limit)*len(limit))
-	m.level, m.prices, m.direction = make([]float64, len(limit)), make([]float64, len(limit)), make([]float64, len(limit))
-	m.rates, m.functional = make([]float64, len(rows)), make([]float64, len(limit))
+	m := &mixture{}
+	m.reset(rows, limit, surplus)
 	return m
 }
+
+// reset makes a new mixture of it, in the same memory. It is up to restart to take up a basis.
+func (m *mixture) reset(rows [][]int32, limit, surplus []float64) {
+	m.limit, m.surplus, m.dearest = limit, surplus, 0
+	m.groups = m.groups[:cap(m.groups)]
+	if len(m.groups) < len(rows) {
+		m.groups = append(m.groups, make([]mixtureGroup, len(rows)-len(m.groups))...)
+	}
+	m.groups = m.groups[:len(rows)]
+	var (
+		amounts slab[float64]
+		closed  slab[bool]
+	)
+	for g := range m.groups {
+		old := &m.groups[g]
+		if old.cost == nil {
+			old.cost, old.use, old.closed = amounts.take(mixtureRoom), amounts.take(mixtureRoom*len(rows[g])), closed.take(mixtureRoom)
+		}
+		m.groups[g] = mixtureGroup{rows: rows[g], cost: old.cost[:0], use: old.use[:0], closed: old.closed[:0]}
+	}
+	m.basic, m.inverse = resize(m.basic, len(limit)), resize(m.inverse, len(limit)*len(limit))
+	m.level, m.prices, m.direction = resize(m.level, len(limit)), resize(m.prices, len(limit)), resize(m.direction, len(limit))
+	m.rates, m.functional = resize(m.rates, len(rows)), resize(m.functional, len(limit))
+	m.candidates, m.work = m.candidates[:0], 0
+}
+
+// mixtureRoom is the number of columns that most groups have.
+const mixtureRoom = 16
 
 // add appends a column to a group, open or closed; use is by row of the group.
 func (m *mixture) add(group int, cost float64, use []float64, closed bool) {

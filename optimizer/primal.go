@@ -84,6 +84,16 @@ type move struct {
 	use      []float64
 }
 
+// moveLists keep the memory of moves for the next ones.
+type moveLists struct {
+	all    []move
+	uses   slab[float64]
+	saving []*move
+	relief [][]*move
+	// relieving are those of repairs.
+	relieving relievings
+}
+
 // improve exchanges columns of one workload, then of two, while that saves cost and
 // still fits.
 func (p *primal) improve(a *assignment) {
@@ -271,11 +281,15 @@ func (c *column) spares(other *column) bool {
 // moves lists all exchanges that save cost, most first, and for every row those
 // that lower its use, in no order. Configurations whose reduced cost exceeds
 // the least of their workload by more than what the assignment is above the bound
-// can't be in a better one. There are none if the search has to end.
+// can't be in a better one. There are none if the search has to end. The lists are valid until the next call.
 func (p *primal) moves(a *assignment) (saving []*move, relief [][]*move) {
-	relief = make([][]*move, len(p.l.rows))
-	var all []move
-	var uses slab[float64]
+	lists := &p.l.moves
+	lists.uses.reset()
+	all, saving := lists.all[:0], lists.saving[:0]
+	relief = resize(lists.relief, len(p.l.rows))
+	for r := range relief {
+		relief[r] = relief[r][:0]
+	}
 	for i, columns := range p.l.columns {
 		if !p.l.budget.goOn(p.choices(i)/pairsPerEffort + 1) {
 			return nil, nil
@@ -291,7 +305,7 @@ func (p *primal) moves(a *assignment) (saving []*move, relief [][]*move) {
 			if to.cost >= from.cost && !to.spares(from) {
 				continue
 			}
-			m := move{workload: i, to: int32(k), change: to.cost - from.cost, use: uses.take(len(w.rows))}
+			m := move{workload: i, to: int32(k), change: to.cost - from.cost, use: lists.uses.take(len(w.rows))}
 			for n := range m.use {
 				m.use[n] = to.use[n] - from.use[n]
 			}
@@ -309,6 +323,7 @@ func (p *primal) moves(a *assignment) (saving []*move, relief [][]*move) {
 		}
 	}
 	slices.SortFunc(saving, byChange)
+	lists.all, lists.saving, lists.relief = all, saving, relief
 	return saving, relief
 }
 

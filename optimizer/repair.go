@@ -44,18 +44,20 @@ func (p *primal) repair(a *assignment) bool {
 // Rates change with every exchange, mostly for the worse: that of the best one is worked out again
 // before it is made (Minoux, Accelerated greedy algorithms, 1978).
 func (p *primal) relieve(a *assignment) bool {
-	var open relievings
+	open := &p.l.moves.relieving
+	*open = (*open)[:0]
 	for i := range p.l.workloads {
 		if r, ok := p.cheapestRelief(a, i); ok {
-			open = append(open, r)
+			*open = append(*open, r)
 		}
 	}
-	heap.Init(&open)
+	heap.Init(open)
 	progress := false
-	for made := 0; len(open) > 0 && !p.l.feasible(a.use); {
-		i := open[0].workload
+	for made := 0; len(*open) > 0 && !p.l.feasible(a.use); {
+		first := &(*open)[0]
+		i := first.workload
 		r, ok := p.cheapestRelief(a, i)
-		if ok && r.rate <= open[0].rate {
+		if ok && r.rate <= first.rate {
 			p.exchange(a, i, r.to)
 			progress = true
 			if made++; made > 4*len(p.l.workloads)+20 {
@@ -64,10 +66,14 @@ func (p *primal) relieve(a *assignment) bool {
 			r, ok = p.cheapestRelief(a, i)
 		}
 		if ok {
-			open[0] = r
-			heap.Fix(&open, 0)
+			*first = r
 		} else {
-			heap.Pop(&open)
+			last := len(*open) - 1
+			*first = (*open)[last]
+			*open = (*open)[:last]
+		}
+		if len(*open) > 0 {
+			heap.Fix(open, 0)
 		}
 		if !p.l.budget.spend(p.choices(i)/pairsPerEffort + 1) {
 			return false

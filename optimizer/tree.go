@@ -31,6 +31,8 @@ type tree struct {
 	limits   *limits
 	// master bounds the nodes where there are few rows; nil elsewhere.
 	master *master
+	// coreMixture is used by one core after the other.
+	coreMixture mixture
 
 	best *assignment
 	// floor is the least bound of the nodes given up because nothing better than
@@ -404,12 +406,12 @@ func (t *tree) ascend(g goal) ascent {
 // ascendMaster raises the bound at the root by a master, which begins with known configurations.
 func (t *tree) ascendMaster(g goal) ascent {
 	t.master = t.newMaster()
-	most := nearestKnown
+	most, little := nearestKnown, littleLeft
 	if t.tiny {
-		most = nearestTiny
+		most, little = nearestTiny, 0 // its prices are read
 	}
 	t.master.addNearest(most)
-	outcome := t.raiseRoot(g)
+	outcome := t.raiseRoot(g.hopeless, little)
 	if t.master == nil {
 		return t.ascend(g)
 	}
@@ -417,11 +419,11 @@ func (t *tree) ascendMaster(g goal) ascent {
 	return outcome
 }
 
-// raiseRoot raises the bound at the root by the master, and never lowers it. The master is gone afterwards where its numerics
-// failed.
-func (t *tree) raiseRoot(g goal) ascent {
+// raiseRoot raises the bound at the root by the master, as raise does, and never lowers it. A bound above hopeless proves that no plan
+// exists. The master is gone afterwards where its numerics failed.
+func (t *tree) raiseRoot(hopeless, little float64) ascent {
 	value, prices := t.bundle.value, t.bundle.prices
-	outcome, ok := t.master.raise()
+	outcome, ok := t.master.raise(little)
 	if t.bundle.value.bound < value.bound {
 		t.bundle.value, t.bundle.prices = value, prices
 	}
@@ -429,7 +431,7 @@ func (t *tree) raiseRoot(g goal) ascent {
 	case !ok:
 		t.master = nil
 		return interrupted
-	case t.bundle.value.bound > g.hopeless:
+	case t.bundle.value.bound > hopeless:
 		return infeasible
 	}
 	return outcome
@@ -678,7 +680,7 @@ func (t *tree) visit(n *treeNode, depth int) (children [2]*treeNode, finished bo
 // raise raises the bound at a node.
 func (t *tree) raise() ascent {
 	if t.master != nil {
-		if outcome, ok := t.master.raise(); ok {
+		if outcome, ok := t.master.raise(littleLeft); ok {
 			return outcome
 		}
 		t.master = nil
