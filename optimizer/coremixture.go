@@ -29,6 +29,7 @@ func (c *core) searchMixture(limit int) bool {
 	return c.newCoreMixture(limit).descend()
 }
 
+// newCoreMixture takes the mixture that the cores of a tree use one after the other.
 func (c *core) newCoreMixture(programs int) *coreMixture {
 	l := c.t.l
 	s := &coreMixture{core: c, programs: programs, prices: make([]float64, len(l.rows)), excess: make([][]float64, len(c.groups)), mixed: make([][]fraction, len(c.groups))}

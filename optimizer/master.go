@@ -156,7 +156,7 @@ func (m *master) solve() (prices []float64, ok bool) {
 }
 
 // raise raises the bound of the node and finds its fractional solution. It ends where the bound
-// reaches the target, or where little is left to gain, as a share of what is missing to the target; 0: where nothing is.
+// reaches the target, or where little is left to gain, as a share of what is missing to the target; 0: nothing but rounding.
 // ok is false where numerics failed.
 func (m *master) raise(little float64) (outcome ascent, ok bool) {
 	t, b := m.t, &m.t.bundle
@@ -168,17 +168,20 @@ func (m *master) raise(little float64) (outcome ascent, ok bool) {
 		m.mixture.enter(n.basis)
 	}
 	b.value.bound = math.Inf(-1)
-	defer m.keep()
-	vain := 0
+	solved, vain := false, 0
+	defer func() {
+		if solved {
+			m.keep()
+		}
+	}()
 	for range nodePasses {
 		if !t.l.budget.spend(len(t.l.workloads)) {
 			return interrupted, true
 		}
 		prices, ok := m.solve()
-		if !ok {
+		if solved = ok; !ok {
 			return interrupted, false
 		}
-		m.value, m.solved = m.mixture.value, true
 		if t.l.tenants && m.planned() {
 			return converged, true
 		}
@@ -195,9 +198,9 @@ func (m *master) raise(little float64) (outcome ascent, ok bool) {
 			return converged, true
 		}
 		missing := t.target() - b.value.bound
-		left := little * missing
-		if little == 0 {
-			left = tolerance * math.Abs(m.value)
+		left := tolerance * math.Abs(m.mixture.value)
+		if little > 0 {
+			left = little * missing
 		}
 		exceeded := missing > 0 && m.mixture.raiseSurplus()
 		added := m.add(v.cut.picks)
@@ -207,8 +210,8 @@ func (m *master) raise(little float64) (outcome ascent, ok bool) {
 			vain = 0
 		}
 		exceeded = exceeded && vain < vainRaises
-		if missing <= 0 || !exceeded && (added == 0 || m.value-b.value.bound < left) {
-			m.see(t.entered, m.value)
+		if missing <= 0 || !exceeded && (added == 0 || m.mixture.value-b.value.bound < left) {
+			m.see(t.entered, m.mixture.value)
 			return converged, true
 		}
 	}
@@ -219,7 +222,7 @@ func (m *master) raise(little float64) (outcome ascent, ok bool) {
 // ask all tenants again takes longer.
 func (m *master) planned() bool {
 	t := m.t
-	if m.value-t.bundle.value.bound > t.width(m.value) {
+	if value := m.mixture.value; value-t.bundle.value.bound > t.width(value) {
 		return false
 	}
 	m.keep()
@@ -247,7 +250,7 @@ const littleLeft = 0.1
 
 // keep takes note of the solution.
 func (m *master) keep() {
-	m.basis = m.mixture.basis()
+	m.value, m.basis, m.solved = m.mixture.value, m.mixture.basis(), true
 	for i := range m.mixed {
 		m.mixed[i] = m.mixed[i][:0]
 	}

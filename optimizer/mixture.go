@@ -69,14 +69,8 @@ type mixtureBasis struct {
 	basic []mixed
 }
 
-// newMixture has groups without columns; rows of a group are those that its columns may use.
-func newMixture(rows [][]int32, limit, surplus []float64) *mixture {
-	m := &mixture{}
-	m.reset(rows, limit, surplus)
-	return m
-}
-
-// reset makes a new mixture of it, in the same memory. It is up to restart to take up a basis.
+// reset makes a new mixture of it, in the same memory: groups without columns; rows of a group are those that its columns may use. What is
+// known of a basis is that of the mixture before, until restart takes one up.
 func (m *mixture) reset(rows [][]int32, limit, surplus []float64) {
 	m.limit, m.surplus, m.dearest = limit, surplus, 0
 	m.groups = m.groups[:cap(m.groups)]

@@ -9,6 +9,13 @@ import (
 	"github.com/poolwright/poolwright/optimizer/lp"
 )
 
+// newMixture has groups without columns; rows of a group are those that its columns may use.
+func newMixture(rows [][]int32, limit, surplus []float64) *mixture {
+	m := &mixture{}
+	m.reset(rows, limit, surplus)
+	return m
+}
+
 // The optimum is that of the same linear program with a row for every group, as columns are added and
 // closed, rows become dearer, and earlier bases are taken up again.
 func TestMixtureEqualsSimplex(t *testing.T) {

@@ -67,13 +67,9 @@ func (p *primal) relieve(a *assignment) bool {
 		}
 		if ok {
 			*first = r
-		} else {
-			last := len(*open) - 1
-			*first = (*open)[last]
-			*open = (*open)[:last]
-		}
-		if len(*open) > 0 {
 			heap.Fix(open, 0)
+		} else {
+			heap.Pop(open)
 		}
 		if !p.l.budget.spend(p.choices(i)/pairsPerEffort + 1) {
 			return false
