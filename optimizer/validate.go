@@ -197,36 +197,19 @@ func (c *checker) workload(at, variant *path, w *Workload, pools int) {
 	if len(w.Variants) > fewVariants {
 		names = make(map[string]int, len(w.Variants))
 	}
-	hashes := uint64(0) // a bit for each name
 	for i := range w.Variants {
 		variant.index = i
-		v := &w.Variants[i]
-		if names != nil {
+		if v := &w.Variants[i]; names != nil {
 			c.unique(names, variant, v.Name, i)
-		} else {
-			hash := hashBit(v.Name)
-			if hashes&hash != 0 {
-				if first := w.named(v.Name); first < i {
-					c.repeated(variant, v.Name, first)
-				}
-			}
-			hashes |= hash
+		} else if first := w.named(v.Name); first < i {
+			c.repeated(variant, v.Name, first)
 		}
-		c.variant(variant, v, pools)
+		c.variant(variant, &w.Variants[i], pools)
 	}
 }
 
-// fewVariants are compared by name one by one, where their hashes are the same, sooner than by a map.
+// fewVariants are compared by name one by one sooner than by a map.
 const fewVariants = 16
-
-// hashBit is one of 64 bits, by a name.
-func hashBit(name string) uint64 {
-	hash := uint64(0)
-	for k := range len(name) {
-		hash = hash*31 + uint64(name[k])
-	}
-	return 1 << (hash % 64)
-}
 
 // named is the first variant of a name.
 func (w *Workload) named(name string) int {
