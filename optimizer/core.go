@@ -180,9 +180,9 @@ func (c *core) sumUses() {
 	rows := len(c.used)
 	c.least = make([][]float64, len(c.groups)+1)
 	c.most = make([][]float64, len(c.groups)+1)
-	uses := make([]float64, 2*rows*len(c.least))
+	var uses slab[float64]
 	for g := range c.least {
-		c.least[g], c.most[g], uses = uses[:rows], uses[rows:][:rows], uses[2*rows:]
+		c.least[g], c.most[g] = uses.take(rows), uses.take(rows)
 	}
 	for g := len(c.groups) - 1; g >= 0; g-- {
 		copy(c.least[g], c.least[g+1])

@@ -73,11 +73,7 @@ type mixtureBasis struct {
 // known of a basis is that of the mixture before, until restart takes one up.
 func (m *mixture) reset(rows [][]int32, limit, surplus []float64) {
 	m.limit, m.surplus, m.dearest = limit, surplus, 0
-	m.groups = m.groups[:cap(m.groups)]
-	if len(m.groups) < len(rows) {
-		m.groups = append(m.groups, make([]mixtureGroup, len(rows)-len(m.groups))...)
-	}
-	m.groups = m.groups[:len(rows)]
+	m.groups = resize(m.groups, len(rows))
 	var (
 		amounts slab[float64]
 		closed  slab[bool]
