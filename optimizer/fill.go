@@ -198,10 +198,14 @@ func (f *filler) serviceOrder() []int {
 // inOrder works on workloads one after the other.
 func (f *filler) inOrder(order []int, work func(i int)) {
 	fetched(len(order), func(k int) (read int) {
-		for _, n := range f.room.Counts(order[k]) {
+		i := order[k]
+		for _, n := range f.room.Counts(i) {
 			read += n
 		}
-		return read + f.problem.Workloads[order[k]].fetch()
+		if first := f.first[i]; first < len(f.plan.replicas) {
+			read += int(f.plan.replicas[first])
+		}
+		return read + f.problem.Workloads[i].fetch()
 	}, func(k int) { work(order[k]) })
 }
 
@@ -363,8 +367,12 @@ func (f *filler) addSingle(i int, alike bool) {
 	if math.IsNaN(f.plan.unmet[i]) {
 		f.plan.unmet[i] = w.Unmet(f.counts)
 	}
+	next := f.nextOther
+	if alike {
+		next = f.nextAlike
+	}
 	for f.plan.unmet[i] > 0 {
-		best := f.bestSingle(i, alike)
+		best := next(i)
 		if best.number == 0 {
 			return
 		}
@@ -374,48 +382,87 @@ func (f *filler) addSingle(i int, alike bool) {
 	}
 }
 
-// bestSingle is what addSingle adds next, nothing where nothing is worth it.
-func (f *filler) bestSingle(i int, alike bool) (best addition) {
-	w, left, least := &f.problem.Workloads[i], f.plan.unmet[i], math.Inf(1)
+// nextAlike is what addSingle adds next where replicas are alike, nothing where nothing is worth it. As all replicas serve as much, it is
+// what costs least for what one serves of what is left. That mostly has room: whether the others have is looked at only if it has not.
+func (f *filler) nextAlike(i int) (next addition) {
+	c, found := f.cheapestAlike(i, false)
+	if !found {
+		return addition{}
+	}
+	if next = f.several(c); next.number == 0 {
+		if c, found = f.cheapestAlike(i, true); !found {
+			return addition{}
+		}
+		next = f.several(c)
+	}
+	w := &f.problem.Workloads[i]
+	if !w.worth(f.cost(c, next.number) / f.serves(next)) {
+		return addition{}
+	}
+	return next
+}
+
+// cheapestAlike is what costs least for what one replica serves of the demand left of workload i, of all but what certainly has no room,
+// or only of what has.
+func (f *filler) cheapestAlike(i int, roomy bool) (best choice, found bool) {
+	w, left := &f.problem.Workloads[i], f.plan.unmet[i]
+	least, most := math.Inf(1), 1.0
 	for j := range w.Variants {
-		v, now := &w.Variants[j], f.counts[j]
-		step, most := v.Switching(now+1)-v.Switching(now), min(v.Capacity, left)
+		v := &w.Variants[j]
+		step, serves := v.SwitchUp, min(v.Capacity, left)
+		if f.counts[j] < v.CurrentReplicas {
+			step = -v.SwitchDown
+		}
 		for k := range v.Placements {
 			at := &v.Placements[k]
-			if f.room.full(v, at.Pool) || alike && (1-tolerance)*(at.PricePerHour+at.change+step) >= least*most {
-				continue // it has no room, or can't be the cheapest
-			}
-			c := choice{i, j, k}
-			room := f.fits(c)
-			if room < 1 {
+			price := at.PricePerHour + at.change + step
+			if serves == 0 || price*most >= least*serves || f.room.full(v, at.Pool) { // price/serves ≥ least/most
 				continue
 			}
-			n := 1
-			if alike {
-				n = f.alike(c, min(room, w.used(j, left)))
-			}
-			cost := f.cost(c, n)
-			if rate := cost / left; rate >= least || !w.worth(rate) {
-				continue // even if it served all
-			}
-			served := min(float64(n)*v.Capacity, left)
-			if !alike {
-				served = left - f.unmetWith(w, j, n)
-			}
-			if rate := cost / served; served > tolerance*w.Demand && rate < least && w.worth(rate) {
-				best, least = addition{c, n}, rate
+			if c := (choice{i, j, k}); !roomy || f.several(c).number > 0 {
+				best, found, least, most = c, true, price, serves
 			}
 		}
 	}
-	return best
+	return best, found
 }
 
-// unmetWith is the demand that is left with n more replicas of variant j of workload w, the one that counts are of.
-func (f *filler) unmetWith(w *Workload, j, n int) float64 {
-	f.counts[j] += n
-	unmet := w.Unmet(f.counts)
-	f.counts[j] -= n
-	return unmet
+// several is as many replicas at once as have room, cost as much as the first and serve only what is left, or none where that
+// is next to nothing. Replicas below the current number save the cost of removing them.
+func (f *filler) several(c choice) addition {
+	w := &f.problem.Workloads[c.workload]
+	v := &w.Variants[c.variant]
+	a := addition{c, min(f.fits(c), w.used(c.variant, f.plan.unmet[c.workload]))}
+	if kept := v.CurrentReplicas - f.counts[c.variant]; kept > 0 {
+		a.number = min(a.number, kept)
+	}
+	if a.number < 1 || f.serves(a) <= tolerance*w.Demand {
+		a.number = 0
+	}
+	return a
+}
+
+// serves is what replicas that are alike serve of what is left.
+func (f *filler) serves(a addition) float64 {
+	return min(float64(a.number)*f.problem.Workloads[a.workload].Variants[a.variant].Capacity, f.plan.unmet[a.workload])
+}
+
+// nextOther is what addSingle adds next where replicas are not alike, each by itself, nothing where nothing is worth it.
+func (f *filler) nextOther(i int) (best addition) {
+	w, left, least := &f.problem.Workloads[i], f.plan.unmet[i], math.Inf(1)
+	f.choices(i, func(c choice) {
+		cost := f.cost(c, 1)
+		if rate := cost / left; rate >= least || !w.worth(rate) {
+			return // even if it served all
+		}
+		f.counts[c.variant]++
+		served := left - w.Unmet(f.counts)
+		f.counts[c.variant]--
+		if rate := cost / served; served > tolerance*w.Demand && rate < least && w.worth(rate) {
+			best, least = addition{c, 1}, rate
+		}
+	})
+	return best
 }
 
 // alike says whether replicas of a variant serve as much each, however many there are.
@@ -424,16 +471,6 @@ func (w *Workload) alike() bool { return w.Redundancy == 0 && !w.routed() }
 // used is the number of replicas of variant j, at least one, that a demand uses up where they are alike.
 func (w *Workload) used(j int, demand float64) int {
 	return int(max(1, min(demand/w.Variants[j].Capacity, float64(unlimited))))
-}
-
-// alike is the number of the next n replicas that cost as much as the first: those below the current
-// number save the cost of removing them.
-func (f *filler) alike(c choice, n int) int {
-	v := &f.problem.Workloads[c.workload].Variants[c.variant]
-	if kept := v.CurrentReplicas - f.room.Counts(c.workload)[c.variant]; kept > 0 {
-		return min(n, kept)
-	}
-	return n
 }
 
 // worth says whether demand is worth serving at a price per request/s.

@@ -29,6 +29,48 @@ func TestSmallDemandIsServed(t *testing.T) {
 	}
 }
 
+// A greedy plan adds what costs least for what it serves of what is left, among what has room.
+func TestGreedyStepsAreTheCheapest(t *testing.T) {
+	in := func(price float64) []Placement { return []Placement{{Pool: 0, PricePerHour: price}} }
+	for name, test := range map[string]struct {
+		workload Workload
+		quota    int
+		want     []int32
+	}{
+		"the best rate, then what serves the rest": {Workload{Demand: 25, Variants: []Variant{
+			{Name: "large", Capacity: 10, DevicesPerReplica: 1, Placements: in(10)}, {Name: "small", Capacity: 5, DevicesPerReplica: 1, Placements: in(6)},
+		}}, 9, []int32{2, 1}},
+		"the next best where a quota has no room": {Workload{Demand: 8, Variants: []Variant{
+			{Name: "large", Capacity: 10, DevicesPerReplica: 2, Placements: in(1)}, {Name: "small", Capacity: 4, DevicesPerReplica: 1, Placements: in(2)},
+		}}, 1, []int32{0, 1}},
+		"the next best after a maximum": {Workload{Demand: 18, Variants: []Variant{
+			{Name: "few", Capacity: 6, DevicesPerReplica: 1, MaxReplicas: Bound{Limited: true, Value: 1}, Placements: in(1)}, {Name: "many", Capacity: 6, DevicesPerReplica: 1, Placements: in(2)},
+		}}, 9, []int32{1, 2}},
+		"one variant where only one may be": {Workload{Demand: 15, Mixing: Single, Variants: []Variant{
+			{Name: "large", Capacity: 10, DevicesPerReplica: 1, Placements: in(9)}, {Name: "small", Capacity: 5, DevicesPerReplica: 1, Placements: in(5)},
+		}}, 9, []int32{2, 0}},
+		"what saves most by staying": {Workload{Demand: 20, MaxReplicas: Bound{Limited: true, Value: 1}, Variants: []Variant{
+			{Name: "saves 1", Capacity: 10, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 3, Placements: in(2)},
+			{Name: "saves 2", Capacity: 10, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 4, Placements: in(2)},
+		}}, 9, []int32{0, 1}},
+		"nothing that isn't worth it": {Workload{Demand: 10, Penalized: true, UnmetPenalty: 0.5, Variants: []Variant{
+			{Name: "dear", Capacity: 10, DevicesPerReplica: 1, Placements: in(6)}, {Name: "nothing", MinReplicas: 1, DevicesPerReplica: 1, Placements: in(0)},
+		}}, 9, []int32{0, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := test.workload
+			w.Name, w.Namespace, w.Priority = "w", "n", 1
+			p := &Problem{Pools: []Pool{{Name: "H100", Limited: true, Capacity: 9}}, Quotas: []Quota{{Namespace: "n", Pool: 0, Capacity: test.quota}}, Workloads: []Workload{w}}
+			if err := p.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			if got := fill(asGiven(p, nil), packPools(p), nil, nil).replicas; !slices.Equal(got, test.want) {
+				t.Errorf("replicas %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
 // However a search ends, no demand is left that one more replica would serve.
 func TestNoServableDemandRemains(t *testing.T) {
 	for name, options := range map[string]func() Options{
