@@ -24,6 +24,8 @@ type task struct {
 	instance.Params
 	// TimeLimit ends the solve by the clock; Limit by processor time.
 	TimeLimit, Limit time.Duration
+	// Processors is how many the solver may use at once.
+	Processors int
 }
 
 // took is what it took.
@@ -43,6 +45,7 @@ func probe(description string, w io.Writer) error {
 	if err := json.Unmarshal([]byte(description), &t); err != nil {
 		return err
 	}
+	runtime.GOMAXPROCS(t.Processors)
 	problem := instance.Generate(t.Params)
 	runtime.GC() // as in solve
 	o := optimizer.Options{RelativeGap: relativeGap}
@@ -88,9 +91,9 @@ func ask(ctx context.Context, t task) (took, error) {
 }
 
 const footprintAbout = `Every problem is solved in a process of its own, once what drawing it left behind is collected. Memory is the
-most that the process held (VmHWM), the problem included. With a time limit the solver is stopped by the clock, in five
-processes each: the table has medians of them, the largest processor time, and whether all plans are feasible, breaking no limit,
-judged from the problem.`
+most that the process held (VmHWM), the problem included, on one processor. With a time limit the solver is stopped by the clock, in five
+processes each, with one processor and with all: the table has medians of them, the longest by the clock, and whether all plans are feasible,
+breaking no limit, judged from the problem. Elapsed is by the clock, as a caller waits for it; processor time is that of all processors together.`
 
 // stops is the number of processes in which a solve is stopped.
 const stops = 5
@@ -99,12 +102,13 @@ const stops = 5
 func footprintSection(ctx context.Context, o options) (*section, error) {
 	s := &section{title: "Memory and time limits", about: footprintAbout}
 	memory := table.Table{Title: "Peak memory", Columns: table.Columns("kind", "workloads", "pools", "MB", "gap %")}
-	limited := table.Table{Title: "Stopped after 10 ms", Columns: table.Columns("kind", "workloads", "pools", "elapsed ms", "processor ms", "largest processor ms", "gap %", "feasible")}
-	most, slowest, feasible := 0.0, 0.0, 1.0
+	limited := table.Table{Title: "Stopped after 10 ms", Columns: table.Columns("kind", "workloads", "pools", "processors", "elapsed ms", "longest ms", "processor ms", "gap %", "feasible")}
+	counts := slices.Compact([]int{1, runtime.NumCPU()})
+	most, slowest, feasible := 0.0, make([]float64, len(counts)), 1.0
 	for _, workloads := range sizes(o.largest) {
 		all := []setting{ofKind(instance.Tight), byPriority(), largeShort()}
 		for _, kind := range all {
-			t := task{Params: kind.Params, Limit: o.limit}
+			t := task{Params: kind.Params, Limit: o.limit, Processors: 1}
 			t.Workloads = workloads
 			r, err := ask(ctx, t)
 			if err != nil {
@@ -117,28 +121,32 @@ func footprintSection(ctx context.Context, o options) (*section, error) {
 				continue
 			}
 			t.TimeLimit = 10 * time.Millisecond
-			var elapsed, processor, gaps []float64
-			fits := true
-			for range stops {
-				if r, err = ask(ctx, t); err != nil {
-					return nil, err
+			for k, processors := range counts {
+				t.Processors = processors
+				var elapsed, processor, gaps []float64
+				fits := true
+				for range stops {
+					if r, err = ask(ctx, t); err != nil {
+						return nil, err
+					}
+					elapsed, processor, gaps = append(elapsed, milliseconds(r.Elapsed)), append(processor, milliseconds(r.CPU)), append(gaps, 100*r.Gap)
+					fits = fits && r.Feasible
 				}
-				elapsed, processor, gaps = append(elapsed, milliseconds(r.Elapsed)), append(processor, milliseconds(r.CPU)), append(gaps, 100*r.Gap)
-				fits = fits && r.Feasible
-			}
-			median := quantile(processor, 0.5)
-			limited.Add(kind.name, fmt.Sprint(workloads), fmt.Sprint(kind.Pools), format(quantile(elapsed, 0.5)), format(median), format(slices.Max(processor)), format(quantile(gaps, 0.5)), fmt.Sprint(fits))
-			slowest = math.Max(slowest, median)
-			if !fits {
-				feasible = 0
+				median := quantile(elapsed, 0.5)
+				limited.Add(kind.name, fmt.Sprint(workloads), fmt.Sprint(kind.Pools), fmt.Sprint(processors), format(median), format(slices.Max(elapsed)), format(quantile(processor, 0.5)), format(quantile(gaps, 0.5)), fmt.Sprint(fits))
+				slowest[k] = math.Max(slowest[k], median)
+				if !fits {
+					feasible = 0
+				}
 			}
 		}
 	}
 	s.tables = []table.Table{memory, limited}
-	s.targets = []target{
-		{name: "peak memory", measured: most, bound: 300, unit: " MB"},
-		{name: "stopped after 10 ms on the largest problem: processor time to plan, bound and gap, median", measured: slowest, bound: 25, unit: " ms"},
-		{name: "stopped after 10 ms on the largest problem: plans that are feasible", measured: 100 * feasible, bound: 100, atLeast: true, unit: " %"},
+	s.targets = []target{{name: "peak memory", measured: most, bound: 300, unit: " MB"}}
+	for k, processors := range counts {
+		name := fmt.Sprintf("stopped after 10 ms on the largest problem: time to plan, bound and gap, median, processors: %d", processors)
+		s.targets = append(s.targets, target{name: name, measured: slowest[k], bound: 25, unit: " ms"})
 	}
+	s.targets = append(s.targets, target{name: "stopped after 10 ms on the largest problem: plans that are feasible", measured: 100 * feasible, bound: 100, atLeast: true, unit: " %"})
 	return s, nil
 }
