@@ -382,8 +382,9 @@ func (f *filler) addSingle(i int, alike bool) {
 	}
 }
 
-// nextAlike is what addSingle adds next where replicas are alike, nothing where nothing is worth it. As all replicas serve as much, it is
-// what costs least for what one serves of what is left. That mostly has room: whether the others have is looked at only if it has not.
+// nextAlike is what addSingle adds next where replicas are alike, nothing where nothing is worth it. As all replicas of a variant serve as
+// much, it is what costs least for what one serves of what is left. That mostly has room: where the others have is looked at only if it
+// has not.
 func (f *filler) nextAlike(i int) (next addition) {
 	c, found := f.cheapestAlike(i, false)
 	if !found {
@@ -406,7 +407,7 @@ func (f *filler) nextAlike(i int) (next addition) {
 // or only of what has.
 func (f *filler) cheapestAlike(i int, roomy bool) (best choice, found bool) {
 	w, left := &f.problem.Workloads[i], f.plan.unmet[i]
-	least, most := math.Inf(1), 1.0
+	least, most := math.Inf(1), 1.0 // price of the best so far, and what it serves
 	for j := range w.Variants {
 		v := &w.Variants[j]
 		step, serves := v.SwitchUp, min(v.Capacity, left)
@@ -427,8 +428,9 @@ func (f *filler) cheapestAlike(i int, roomy bool) (best choice, found bool) {
 	return best, found
 }
 
-// several is as many replicas at once as have room, cost as much as the first and serve only what is left, or none where that
-// is next to nothing. Replicas below the current number save the cost of removing them.
+// several is as many replicas at once, but for one that may have more capacity than is left, as have room, cost as much as the first and
+// are used up by what is left, or none where they serve next to nothing of it. Replicas below the current number save the cost of
+// removing them.
 func (f *filler) several(c choice) addition {
 	w := &f.problem.Workloads[c.workload]
 	v := &w.Variants[c.variant]
