@@ -26,8 +26,8 @@ type canonical struct {
 	// first and firstVariant are the first item and variant of each canonical workload; behind them are
 	// the numbers of all.
 	first, firstVariant []int
-	// declares says by workload whether any minimum is declared, nil where that isn't known.
-	declares []bool
+	// traits are by workload, nil where they aren't known.
+	traits []trait
 	// one is what workload returns, with its parts in room and places.
 	one    Workload
 	room   []Variant
@@ -81,7 +81,7 @@ func asGiven(p *Problem, known *facts) *canonical {
 	var all slab[item]
 	var alike []item
 	if known != nil {
-		c.declares = known.declares
+		c.traits = known.traits
 	}
 	for i := range p.Workloads {
 		variants := p.Workloads[i].Variants

@@ -179,14 +179,22 @@ func (w *Workload) Unmet(counts []int) float64 {
 func (w *Workload) serve(counts []int) (unmet float64, shares [][]float64) {
 	if w.Demand > 0 && w.routed() && len(w.Variants) > 0 {
 		unmet, shares = w.route(counts)
-		unmet = max(0, unmet-w.waived)
-	} else {
-		unmet = max(0, w.Demand-w.served(counts))
+		return w.orNone(max(0, unmet-w.waived)), shares
 	}
+	return w.unmetAlike(counts), nil
+}
+
+// unmetAlike is Unmet of a workload without demand or whose requests all variants serve alike.
+func (w *Workload) unmetAlike(counts []int) float64 {
+	return w.orNone(max(0, w.Demand-w.served(counts)))
+}
+
+// orNone is unmet demand, or none where that is within the tolerance.
+func (w *Workload) orNone(unmet float64) float64 {
 	if unmet <= tolerance*w.Demand {
-		unmet = 0
+		return 0
 	}
-	return unmet, shares
+	return unmet
 }
 
 // served is the capacity left when the replicas of the highest capacity fail.

@@ -20,8 +20,10 @@ type plan struct {
 type filler struct {
 	// problem has only the workloads that may gain, and plan their part of it.
 	problem *Problem
-	room    *Headroom
-	plan    *plan
+	// traits are by workload, nil where they aren't known.
+	traits []trait
+	room   *Headroom
+	plan   *plan
 	// first is the first item of each of these workloads.
 	first []int
 	// counts are for trying out.
@@ -53,14 +55,14 @@ func fillEmpty(c *canonical, packings []packing) *plan {
 	for i := range f.plan.unmet {
 		f.plan.unmet[i] = math.NaN()
 	}
-	order, declares := f.serviceOrder(), c.declares
-	if declares == nil {
-		declares = make([]bool, len(f.problem.Workloads))
-		for i := range declares {
-			declares[i] = f.problem.Workloads[i].declares()
+	if f.traits = c.traits; f.traits == nil {
+		f.traits = make([]trait, len(f.problem.Workloads))
+		for i := range f.traits {
+			f.traits[i] = f.problem.Workloads[i].trait()
 		}
 	}
-	f.inOrder(slices.DeleteFunc(slices.Clone(order), func(i int) bool { return !declares[i] }), f.addMinimums)
+	order := f.serviceOrder()
+	f.inOrder(slices.DeleteFunc(slices.Clone(order), func(i int) bool { return !f.traits[i].declares }), f.addMinimums)
 	f.inOrder(order, f.serve)
 	return f.plan
 }
@@ -202,12 +204,18 @@ func (f *filler) inOrder(order []int, work func(i int)) {
 		for _, n := range f.room.Counts(i) {
 			read += n
 		}
+		if f.done(i) {
+			return read + f.problem.Workloads[i].Redundancy
+		}
 		if first := f.first[i]; first < len(f.plan.replicas) {
 			read += int(f.plan.replicas[first])
 		}
 		return read + f.problem.Workloads[i].fetch()
 	}, func(k int) { work(order[k]) })
 }
+
+// done says of a workload without reading it that nothing can be added, which of short fleets is so for most: all pools are full.
+func (f *filler) done(i int) bool { return len(f.traits) > 0 && f.traits[i].plain && f.room.exhausted() }
 
 // choice is where a replica may run.
 type choice struct{ workload, variant, placement int }
@@ -256,15 +264,6 @@ func (f *filler) choices(i int, visit func(c choice)) {
 	})
 }
 
-// declares says whether any minimum is declared.
-func (w *Workload) declares() bool {
-	least := w.MinReplicas
-	for j := range w.Variants {
-		least = max(least, w.Variants[j].MinReplicas)
-	}
-	return least > 0
-}
-
 // addMinimums places what is declared, where it costs least.
 func (f *filler) addMinimums(i int) {
 	w := &f.problem.Workloads[i]
@@ -301,6 +300,10 @@ func (f *filler) add(i, n int, allowed func(choice) bool) {
 // serve adds what serves the demand that is left of workload i.
 func (f *filler) serve(i int) {
 	w := &f.problem.Workloads[i]
+	if f.done(i) {
+		f.plan.unmet[i] = w.unmetAlike(f.room.Counts(i))
+		return
+	}
 	alike := w.alike()
 	if !alike && !slices.ContainsFunc(f.room.Counts(i), func(n int) bool { return n > 0 }) {
 		f.addWhole(i, w.shapeRates())

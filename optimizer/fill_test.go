@@ -71,6 +71,29 @@ func TestGreedyStepsAreTheCheapest(t *testing.T) {
 	}
 }
 
+// Where all pools are full, only what takes no devices is added, and what is left is known of all.
+func TestGreedyPlansOfFullPools(t *testing.T) {
+	in := []Placement{{Pool: 0, PricePerHour: 1}}
+	p := &Problem{Pools: []Pool{{Name: "H100", Limited: true, Capacity: 2}}, Workloads: []Workload{
+		{Name: "takes all", Priority: 1, Demand: 20, Variants: []Variant{{Name: "a", Capacity: 10, DevicesPerReplica: 1, Placements: in}}},
+		{Name: "finds none left", Priority: 2, Demand: 3, Variants: []Variant{{Name: "a", Capacity: 10, DevicesPerReplica: 1, Placements: in}}},
+		{Name: "takes none", Priority: 3, Demand: 4, Variants: []Variant{
+			{Name: "a", Capacity: 10, DevicesPerReplica: 1, Placements: in}, {Name: "b", Capacity: 1, DevicesPerReplica: 0, Placements: in},
+		}},
+		{Name: "has its minimum", Priority: 4, Demand: 5, MinReplicas: 1, Variants: []Variant{{Name: "a", Capacity: 2, DevicesPerReplica: 1, Placements: in}}},
+	}}
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	got := fill(asGiven(p, nil), packPools(p), nil, nil)
+	if want := []int32{1, 0, 0, 4, 1}; !slices.Equal(got.replicas, want) {
+		t.Errorf("replicas %v, want %v", got.replicas, want)
+	}
+	if want := []float64{10, 3, 0, 3}; !slices.Equal(got.unmet, want) {
+		t.Errorf("unmet %v, want %v", got.unmet, want)
+	}
+}
+
 // However a search ends, no demand is left that one more replica would serve.
 func TestNoServableDemandRemains(t *testing.T) {
 	for name, options := range map[string]func() Options{

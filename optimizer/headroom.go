@@ -123,8 +123,21 @@ func (h *Headroom) limit(w, v, k int, room *leastRoom) {
 // full says whether a pool has no device left for a replica of a variant; finding out how many replicas it has room for takes longer.
 func (h *Headroom) full(v *Variant, pool int) bool {
 	u := &h.pools[pool]
-	return h.problem.Pools[pool].Limited && v.DevicesPerReplica > 0 && !v.quotaOnly() && u.used[0] >= u.limits[0].devices
+	return h.problem.Pools[pool].Limited && v.takesDevices() && u.used[0] >= u.limits[0].devices
 }
+
+// exhausted says whether no pool has a device left.
+func (h *Headroom) exhausted() bool {
+	for g := range h.pools {
+		if u := &h.pools[g]; !h.problem.Pools[g].Limited || u.used[0] < u.limits[0].devices {
+			return false
+		}
+	}
+	return true
+}
+
+// takesDevices says whether replicas take devices of the pool that they run in.
+func (v *Variant) takesDevices() bool { return v.DevicesPerReplica > 0 && !v.quotaOnly() }
 
 // others is the number of replicas of all variants of workload w but v.
 func (h *Headroom) others(w, v int) int {

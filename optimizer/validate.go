@@ -24,8 +24,28 @@ func (p *Problem) Validate() error {
 type facts struct {
 	// severalPlacements: some variant has several.
 	severalPlacements bool
-	// declares says by workload whether any minimum is declared.
-	declares []bool
+	// traits are by workload.
+	traits []trait
+}
+
+// trait tells what a greedy plan need not read a workload for.
+type trait struct {
+	// declares: some minimum is declared.
+	declares bool
+	// plain: replicas are alike, and each takes devices of its pool, so that there is none to be added once all pools are full.
+	plain bool
+}
+
+func (w *Workload) trait() trait {
+	t := trait{plain: w.alike()}
+	least := w.MinReplicas
+	for j := range w.Variants {
+		v := &w.Variants[j]
+		least = max(least, v.MinReplicas)
+		t.plain = t.plain && v.takesDevices()
+	}
+	t.declares = least > 0
+	return t
 }
 
 // check is Validate, and returns what it finds out by the way.
@@ -55,7 +75,7 @@ func (p *Problem) check() (*facts, error) {
 	for i := range p.Workloads {
 		firsts[i] = firstOf(names, p.Workloads[i].Name, i)
 	}
-	known := &facts{declares: make([]bool, len(p.Workloads))}
+	known := &facts{traits: make([]trait, len(p.Workloads))}
 	parts := make([]checker, parallel.Count(len(p.Workloads), evaluationBlock))
 	parallel.Blocks(len(p.Workloads), evaluationBlock, func(block, from, to int) {
 		at := &path{list: "workloads"}
@@ -66,7 +86,7 @@ func (p *Problem) check() (*facts, error) {
 				parts[block].repeated(at, p.Workloads[i].Name, firsts[i])
 			}
 			parts[block].workload(at, variant, &p.Workloads[i], len(p.Pools))
-			known.declares[i] = p.Workloads[i].declares()
+			known.traits[i] = p.Workloads[i].trait()
 		})
 	})
 	for _, part := range parts {
