@@ -53,6 +53,22 @@ func TestGreedyStepsAreTheCheapest(t *testing.T) {
 			{Name: "saves 1", Capacity: 10, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 3, Placements: in(2)},
 			{Name: "saves 2", Capacity: 10, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 4, Placements: in(2)},
 		}}, 9, []int32{0, 1}},
+		"what serves most by staying": {Workload{Demand: 10, Mixing: Single, Variants: []Variant{
+			{Name: "small", Capacity: 1, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 4, Placements: in(2)},
+			{Name: "large", Capacity: 10, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 4, Placements: in(2)},
+		}}, 9, []int32{0, 1}},
+		"what gains most by staying": {Workload{Demand: 10, Penalized: true, UnmetPenalty: 1, MaxReplicas: Bound{Limited: true, Value: 1}, Variants: []Variant{
+			{Name: "small", Capacity: 4, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 9, Placements: in(2)},
+			{Name: "large", Capacity: 10, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 4, Placements: in(2)},
+		}}, 9, []int32{0, 1}},
+		"what saves most for what it serves where all may stay": {Workload{Demand: 10, Variants: []Variant{
+			{Name: "large", Capacity: 10, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 4, Placements: in(2)},
+			{Name: "small", Capacity: 1, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 4, Placements: in(2)},
+		}}, 9, []int32{1, 1}},
+		"what serves most by staying, with redundancy": {Workload{Demand: 10, Redundancy: 1, MaxReplicas: Bound{Limited: true, Value: 2}, Variants: []Variant{
+			{Name: "small", Capacity: 1, DevicesPerReplica: 1, CurrentReplicas: 2, SwitchDown: 4, Placements: in(2)},
+			{Name: "large", Capacity: 10, DevicesPerReplica: 1, CurrentReplicas: 2, SwitchDown: 4, Placements: in(2)},
+		}}, 9, []int32{0, 2}},
 		"nothing that isn't worth it": {Workload{Demand: 10, Penalized: true, UnmetPenalty: 0.5, Variants: []Variant{
 			{Name: "dear", Capacity: 10, DevicesPerReplica: 1, Placements: in(6)}, {Name: "nothing", MinReplicas: 1, DevicesPerReplica: 1, Placements: in(0)},
 		}}, 9, []int32{0, 1}},
