@@ -24,8 +24,8 @@ type task struct {
 	instance.Params
 	// TimeLimit ends the solve by the clock; Limit by processor time.
 	TimeLimit, Limit time.Duration
-	// Processors is how many the solver may use at once.
-	Processors int
+	// Cores is how many processors the solver may use at once.
+	Cores int
 }
 
 // took is what it took.
@@ -33,8 +33,8 @@ type took struct {
 	Gap      float64
 	Proven   bool
 	Feasible bool
-	// Elapsed is by the clock, CPU processor time.
-	Elapsed, CPU time.Duration
+	// Elapsed is by the clock, CPU processor time. Later is Elapsed of the same solve once more.
+	Elapsed, CPU, Later time.Duration
 	// PeakMemory of the process in bytes, the problem included.
 	PeakMemory int64
 }
@@ -45,19 +45,12 @@ func probe(description string, w io.Writer) error {
 	if err := json.Unmarshal([]byte(description), &t); err != nil {
 		return err
 	}
-	runtime.GOMAXPROCS(t.Processors)
+	runtime.GOMAXPROCS(t.Cores)
 	problem := instance.Generate(t.Params)
-	runtime.GC() // as in solve
-	o := optimizer.Options{RelativeGap: relativeGap}
-	begin, start := time.Now(), machine.ProcessorTime()
-	o.Stop = func() bool {
-		return t.TimeLimit > 0 && time.Since(begin) > t.TimeLimit || machine.ProcessorTime()-start > t.Limit
-	}
-	s, err := optimizer.Solve(problem, o)
+	s, r, err := t.solve(problem)
 	if err != nil {
 		return err
 	}
-	r := took{Gap: s.Gap, Proven: s.Proof == optimizer.Optimal, Elapsed: time.Since(begin), CPU: machine.ProcessorTime() - start}
 	e, err := problem.Evaluate(s.Replicas())
 	if err != nil {
 		return err
@@ -66,7 +59,28 @@ func probe(description string, w io.Writer) error {
 	if r.PeakMemory, err = machine.PeakMemory(os.Getpid()); err != nil {
 		return err
 	}
+	if t.TimeLimit > 0 {
+		_, again, err := t.solve(problem)
+		if err != nil {
+			return err
+		}
+		r.Later = again.Elapsed
+	}
 	return json.NewEncoder(w).Encode(r)
+}
+
+func (t *task) solve(problem *optimizer.Problem) (*optimizer.Solution, took, error) {
+	runtime.GC() // as in solve
+	o := optimizer.Options{RelativeGap: relativeGap}
+	begin, start := time.Now(), machine.ProcessorTime()
+	o.Stop = func() bool {
+		return t.TimeLimit > 0 && time.Since(begin) > t.TimeLimit || machine.ProcessorTime()-start > t.Limit
+	}
+	s, err := optimizer.Solve(problem, o)
+	if err != nil {
+		return nil, took{}, err
+	}
+	return s, took{Gap: s.Gap, Proven: s.Proof == optimizer.Optimal, Elapsed: time.Since(begin), CPU: machine.ProcessorTime() - start}, nil
 }
 
 // ask runs a task in a process of its own.
@@ -91,9 +105,10 @@ func ask(ctx context.Context, t task) (took, error) {
 }
 
 const footprintAbout = `Every problem is solved in a process of its own, once what drawing it left behind is collected. Memory is the
-most that the process held (VmHWM), the problem included, on one processor. With a time limit the solver is stopped by the clock, in five
-processes each, with one processor and with all: the table has medians of them, the longest by the clock, and whether all plans are feasible,
-breaking no limit, judged from the problem. Elapsed is by the clock, as a caller waits for it; processor time is that of all processors together.`
+most that the process held (VmHWM), the problem included, on one core. With a time limit the solver is stopped by the clock, in five
+processes each, on one core and on all: the table has medians of what the first solve of a process took by the clock, as a caller waits for it, of the
+same solve once more, as in a server, which has memory by then, and of the processor time of the first on all cores together; the longest first one; and whether
+all plans are feasible, breaking no limit, judged from the problem.`
 
 // stops is the number of processes in which a solve is stopped.
 const stops = 5
@@ -102,13 +117,13 @@ const stops = 5
 func footprintSection(ctx context.Context, o options) (*section, error) {
 	s := &section{title: "Memory and time limits", about: footprintAbout}
 	memory := table.Table{Title: "Peak memory", Columns: table.Columns("kind", "workloads", "pools", "MB", "gap %")}
-	limited := table.Table{Title: "Stopped after 10 ms", Columns: table.Columns("kind", "workloads", "pools", "processors", "elapsed ms", "longest ms", "processor ms", "gap %", "feasible")}
-	counts := slices.Compact([]int{1, runtime.NumCPU()})
-	most, slowest, feasible := 0.0, make([]float64, len(counts)), 1.0
+	limited := table.Table{Title: "Stopped after 10 ms", Columns: table.Columns("kind", "workloads", "pools", "cores", "first ms", "longest ms", "later ms", "processor ms", "gap %", "feasible")}
+	counts := slices.Compact([]int{1, o.cores})
+	most, first, later, feasible := 0.0, make([]float64, len(counts)), make([]float64, len(counts)), 1.0
 	for _, workloads := range sizes(o.largest) {
 		all := []setting{ofKind(instance.Tight), byPriority(), largeShort()}
 		for _, kind := range all {
-			t := task{Params: kind.Params, Limit: o.limit, Processors: 1}
+			t := task{Params: kind.Params, Limit: o.limit, Cores: 1}
 			t.Workloads = workloads
 			r, err := ask(ctx, t)
 			if err != nil {
@@ -121,20 +136,22 @@ func footprintSection(ctx context.Context, o options) (*section, error) {
 				continue
 			}
 			t.TimeLimit = 10 * time.Millisecond
-			for k, processors := range counts {
-				t.Processors = processors
-				var elapsed, processor, gaps []float64
+			for k, cores := range counts {
+				t.Cores = cores
+				var firsts, laters, processor, gaps []float64
 				fits := true
 				for range stops {
 					if r, err = ask(ctx, t); err != nil {
 						return nil, err
 					}
-					elapsed, processor, gaps = append(elapsed, milliseconds(r.Elapsed)), append(processor, milliseconds(r.CPU)), append(gaps, 100*r.Gap)
+					firsts, laters = append(firsts, milliseconds(r.Elapsed)), append(laters, milliseconds(r.Later))
+					processor, gaps = append(processor, milliseconds(r.CPU)), append(gaps, 100*r.Gap)
 					fits = fits && r.Feasible
 				}
-				median := quantile(elapsed, 0.5)
-				limited.Add(kind.name, fmt.Sprint(workloads), fmt.Sprint(kind.Pools), fmt.Sprint(processors), format(median), format(slices.Max(elapsed)), format(quantile(processor, 0.5)), format(quantile(gaps, 0.5)), fmt.Sprint(fits))
-				slowest[k] = math.Max(slowest[k], median)
+				median, again := quantile(firsts, 0.5), quantile(laters, 0.5)
+				limited.Add(kind.name, fmt.Sprint(workloads), fmt.Sprint(kind.Pools), fmt.Sprint(cores), format(median), format(slices.Max(firsts)), format(again),
+					format(quantile(processor, 0.5)), format(quantile(gaps, 0.5)), fmt.Sprint(fits))
+				first[k], later[k] = math.Max(first[k], median), math.Max(later[k], again)
 				if !fits {
 					feasible = 0
 				}
@@ -143,10 +160,12 @@ func footprintSection(ctx context.Context, o options) (*section, error) {
 	}
 	s.tables = []table.Table{memory, limited}
 	s.targets = []target{{name: "peak memory", measured: most, bound: 300, unit: " MB"}}
-	for k, processors := range counts {
-		name := fmt.Sprintf("stopped after 10 ms on the largest problem: time to plan, bound and gap, median, processors: %d", processors)
-		s.targets = append(s.targets, target{name: name, measured: slowest[k], bound: 25, unit: " ms"})
+	const stopped = "stopped after 10 ms on the largest problem: "
+	for k, cores := range counts {
+		s.targets = append(s.targets,
+			target{name: fmt.Sprintf("%stime to plan, bound and gap, first solve, median, cores: %d", stopped, cores), measured: first[k], bound: 25, unit: " ms"},
+			target{name: fmt.Sprintf("%slater solve, median, cores: %d", stopped, cores), measured: later[k], bound: 25, unit: " ms"})
 	}
-	s.targets = append(s.targets, target{name: "stopped after 10 ms on the largest problem: plans that are feasible", measured: 100 * feasible, bound: 100, atLeast: true, unit: " %"})
+	s.targets = append(s.targets, target{name: stopped + "plans that are feasible", measured: 100 * feasible, bound: 100, atLeast: true, unit: " %"})
 	return s, nil
 }

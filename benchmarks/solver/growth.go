@@ -56,7 +56,7 @@ func growthFigure(cells []*cell) figure {
 		X: chart.Axis{Label: "workloads", Low: 10, High: 20_000, Log: true},
 		Y: chart.Axis{Label: "ms", Low: 0.1, High: 10_000, Log: true},
 	}
-	for _, through := range find(cells, instance.Tight.String(), 1000) {
+	for _, through := range find(cells, 1000, instance.Tight.String()) {
 		scale := through.median() / (1000 * math.Log(1000))
 		for n := panel.X.Low; n <= panel.X.High; n *= 2 {
 			if y := scale * n * math.Log(n); y >= panel.Y.Low && y <= panel.Y.High {

@@ -32,14 +32,17 @@ type options struct {
 	strict bool
 	// quick measures only what gives ratios.
 	quick bool
+	// cores is how many processors Go would use by itself.
+	cores int
 	// probe is a single problem to solve in a process of its own.
 	probe string
 }
 
 func main() {
 	// One core: nothing runs beside the solver.
-	runtime.GOMAXPROCS(1)
+	cores := runtime.GOMAXPROCS(1)
 	o, err := parse(os.Args[1:], os.Stderr)
+	o.cores = cores
 	switch {
 	case err != nil:
 	case o.probe != "":
