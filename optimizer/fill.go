@@ -214,7 +214,8 @@ func (f *filler) inOrder(order []int, work func(i int)) {
 	}, func(k int) { work(order[k]) })
 }
 
-// done says of a workload without reading it that nothing can be added, which of short fleets is so for most: all pools are full.
+// done says of a workload without reading it that nothing can be added, as every pool is full. Fleets that are short of devices may come to
+// that long before all workloads have had their turn.
 func (f *filler) done(i int) bool {
 	return len(f.traits) > 0 && f.traits[i].plain && f.room.exhausted()
 }
@@ -268,6 +269,9 @@ func (f *filler) choices(i int, visit func(c choice)) {
 
 // addMinimums places what is declared, where it costs least.
 func (f *filler) addMinimums(i int) {
+	if f.done(i) {
+		return
+	}
 	w := &f.problem.Workloads[i]
 	missing := w.MinReplicas
 	for j := range w.Variants {
@@ -390,24 +394,29 @@ func (f *filler) addSingle(i int, alike bool) {
 // nextAlike is what addSingle adds next where replicas are alike, nothing where nothing is worth it. As all replicas of a variant serve as
 // much, it is what costs least for what one serves of what is left. That mostly has room: where the others have is looked at only if it
 // has not.
-func (f *filler) nextAlike(i int) addition {
-	w := &f.problem.Workloads[i]
-	for roomy := false; ; roomy = true {
-		c, found := f.cheapestAlike(i, roomy)
-		if !found || !w.worth(f.cost(c, 1)/f.serves(addition{c, 1})) {
+func (f *filler) nextAlike(i int) (next addition) {
+	c, found := f.cheapestAlike(i, false)
+	if !found {
+		return addition{}
+	}
+	if next = f.several(c); next.number == 0 {
+		if c, found = f.cheapestAlike(i, true); !found {
 			return addition{}
 		}
-		if next := f.several(c); next.number > 0 {
-			return next
-		}
+		next = f.several(c)
 	}
+	w := &f.problem.Workloads[i]
+	if !w.worth(f.cost(c, next.number) / f.serves(next)) {
+		return addition{}
+	}
+	return next
 }
 
 // cheapestAlike is what costs least for what one replica serves of the demand left of workload i, of all but what certainly has no room,
-// or, where roomy, only of what has.
+// or only of what has.
 func (f *filler) cheapestAlike(i int, roomy bool) (best choice, found bool) {
 	w, left := &f.problem.Workloads[i], f.plan.unmet[i]
-	least, most := math.Inf(1), 1.0 // of the best so far
+	least, most := math.Inf(1), 1.0 // price of the best so far, and what it serves
 	for j := range w.Variants {
 		v := &w.Variants[j]
 		step, serves := v.SwitchUp, min(v.Capacity, left)
@@ -417,7 +426,7 @@ func (f *filler) cheapestAlike(i int, roomy bool) (best choice, found bool) {
 		for k := range v.Placements {
 			at := &v.Placements[k]
 			price := at.PricePerHour + at.change + step
-			if serves == 0 || !w.cheaper(price, serves, least, most) || f.room.full(v, at.Pool) {
+			if serves == 0 || price*most >= least*serves || f.room.full(v, at.Pool) { // price/serves ≥ least/most
 				continue
 			}
 			if c := (choice{i, j, k}); !roomy || f.several(c).number > 0 {
@@ -426,24 +435,6 @@ func (f *filler) cheapestAlike(i int, roomy bool) (best choice, found bool) {
 		}
 	}
 	return best, found
-}
-
-// cheaper says whether replicas at a price are to be added sooner than others, which serve most for the least price so far: they cost less
-// for what they serve. Where replicas below the current number go on running, that may save more than they cost, with a price below 0. Where
-// the workload may not have all of such ones, those come first that serve more, or that gain more if unmet demand has a price.
-func (w *Workload) cheaper(price, serves, least, most float64) bool {
-	scarce := w.MaxReplicas.Limited || w.Mixing == Single
-	switch {
-	case !scarce || price >= 0 && least >= 0:
-		return price*most < least*serves
-	case price >= 0 || least >= 0:
-		return price < least
-	case w.Penalized:
-		return w.UnmetPenalty*serves-price > w.UnmetPenalty*most-least
-	case serves != most:
-		return serves > most
-	}
-	return price < least
 }
 
 // several is as many replicas at once, but for one that may have more capacity than is left, as have room, cost as much as the first and
@@ -469,18 +460,17 @@ func (f *filler) serves(a addition) float64 {
 
 // nextOther is what addSingle adds next where replicas are not alike, each by itself, nothing where nothing is worth it.
 func (f *filler) nextOther(i int) (best addition) {
-	w, left := &f.problem.Workloads[i], f.plan.unmet[i]
-	least, most := math.Inf(1), 1.0 // of the best so far
+	w, left, least := &f.problem.Workloads[i], f.plan.unmet[i], math.Inf(1)
 	f.choices(i, func(c choice) {
 		cost := f.cost(c, 1)
-		if cost >= 0 && (!w.cheaper(cost, left, least, most) || !w.worth(cost/left)) {
+		if rate := cost / left; cost >= 0 && (rate >= least || !w.worth(rate)) {
 			return // even if it served all
 		}
 		f.counts[c.variant]++
 		served := left - w.Unmet(f.counts)
 		f.counts[c.variant]--
-		if served > tolerance*w.Demand && w.cheaper(cost, served, least, most) && w.worth(cost/served) {
-			best, least, most = addition{c, 1}, cost, served
+		if rate := cost / served; served > tolerance*w.Demand && rate < least && w.worth(rate) {
+			best, least = addition{c, 1}, rate
 		}
 	})
 	return best
@@ -504,9 +494,9 @@ func (f *filler) addWhole(i int, left []float64) (added []addition) {
 	w := &f.problem.Workloads[i]
 	enough := tolerance*w.Demand + w.waived
 	for sum(left) > enough {
-		best := step{cost: math.Inf(1), serves: 1}
+		best := step{rate: math.Inf(1)}
 		f.steps(i, left, func(s step) {
-			if w.cheaper(s.cost, s.serves, best.cost, best.serves) && w.worth(s.cost/s.serves) {
+			if s.rate < best.rate && w.worth(s.rate) {
 				best = s
 			}
 		})
@@ -539,8 +529,7 @@ type addition struct {
 type step struct {
 	additions []addition
 	share     float64
-	// cost per hour, and what that serves in requests/s.
-	cost, serves float64
+	rate      float64 // cost per request/s
 }
 
 // steps calls visit for every variant, and every pair of phases, with room.
@@ -588,13 +577,14 @@ func (f *filler) step(additions []addition, left []float64) step {
 		s.share = min(s.share, max(0, float64(a.number-w.Redundancy))/loads[n])
 		f.place(a.choice, a.number)
 	}
+	cost := 0.0
 	for n := len(additions) - 1; n >= 0; n-- {
 		a := &additions[n]
 		f.place(a.choice, -a.number)
 		a.number = min(a.number, f.number(a.choice, s.share*loads[n]))
-		s.cost += f.cost(a.choice, a.number)
+		cost += f.cost(a.choice, a.number)
 	}
-	s.serves = served * s.share
+	s.rate = cost / (served * s.share)
 	return s
 }
 

@@ -53,22 +53,11 @@ func TestGreedyStepsAreTheCheapest(t *testing.T) {
 			{Name: "saves 1", Capacity: 10, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 3, Placements: in(2)},
 			{Name: "saves 2", Capacity: 10, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 4, Placements: in(2)},
 		}}, 9, []int32{0, 1}},
-		"what serves most by staying": {Workload{Demand: 10, Mixing: Single, Variants: []Variant{
-			{Name: "small", Capacity: 1, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 4, Placements: in(2)},
+		"what saves for little that it serves, beside redundancy": {Workload{Demand: 10, Redundancy: 1, Variants: []Variant{
+			{Name: "declared", Capacity: 10, DevicesPerReplica: 1, MinReplicas: 1, Placements: in(1)},
 			{Name: "large", Capacity: 10, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 4, Placements: in(2)},
-		}}, 9, []int32{0, 1}},
-		"what gains most by staying": {Workload{Demand: 10, Penalized: true, UnmetPenalty: 1, MaxReplicas: Bound{Limited: true, Value: 1}, Variants: []Variant{
-			{Name: "small", Capacity: 4, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 9, Placements: in(2)},
-			{Name: "large", Capacity: 10, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 4, Placements: in(2)},
-		}}, 9, []int32{0, 1}},
-		"what saves most for what it serves where all may stay": {Workload{Demand: 10, Variants: []Variant{
-			{Name: "large", Capacity: 10, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 4, Placements: in(2)},
-			{Name: "small", Capacity: 1, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 4, Placements: in(2)},
-		}}, 9, []int32{1, 1}},
-		"what serves most by staying, with redundancy": {Workload{Demand: 10, Redundancy: 1, MaxReplicas: Bound{Limited: true, Value: 2}, Variants: []Variant{
-			{Name: "small", Capacity: 1, DevicesPerReplica: 1, CurrentReplicas: 2, SwitchDown: 4, Placements: in(2)},
-			{Name: "large", Capacity: 10, DevicesPerReplica: 1, CurrentReplicas: 2, SwitchDown: 4, Placements: in(2)},
-		}}, 9, []int32{0, 2}},
+			{Name: "small", Capacity: 4, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 4, Placements: in(2)},
+		}}, 9, []int32{1, 1, 1}},
 		"nothing that isn't worth it": {Workload{Demand: 10, Penalized: true, UnmetPenalty: 0.5, Variants: []Variant{
 			{Name: "dear", Capacity: 10, DevicesPerReplica: 1, Placements: in(6)}, {Name: "nothing", MinReplicas: 1, DevicesPerReplica: 1, Placements: in(0)},
 		}}, 9, []int32{0, 1}},
@@ -89,24 +78,31 @@ func TestGreedyStepsAreTheCheapest(t *testing.T) {
 
 // Where all pools are full, only what takes no devices is added, and what is left is known of all.
 func TestGreedyPlansOfFullPools(t *testing.T) {
-	in := []Placement{{Pool: 0, PricePerHour: 1}}
-	p := &Problem{Pools: []Pool{{Name: "H100", Limited: true, Capacity: 2}}, Workloads: []Workload{
+	in, other := []Placement{{Pool: 0, PricePerHour: 1}}, []Placement{{Pool: 1, PricePerHour: 1}}
+	p := &Problem{Pools: []Pool{{Name: "H100", Limited: true, Capacity: 2}, {Name: "L4", Limited: true, Capacity: 1}}, Workloads: []Workload{
 		{Name: "takes all", Priority: 1, Demand: 20, Variants: []Variant{{Name: "a", Capacity: 10, DevicesPerReplica: 1, Placements: in}}},
+		{Name: "takes the last", Priority: 2, Demand: 20, Variants: []Variant{{Name: "a", Capacity: 10, DevicesPerReplica: 1, Placements: other}}},
 		{Name: "finds none left", Priority: 2, Demand: 3, Variants: []Variant{{Name: "a", Capacity: 10, DevicesPerReplica: 1, Placements: in}}},
 		{Name: "takes none", Priority: 3, Demand: 4, Variants: []Variant{
 			{Name: "a", Capacity: 10, DevicesPerReplica: 1, Placements: in}, {Name: "b", Capacity: 1, DevicesPerReplica: 0, Placements: in},
 		}},
 		{Name: "has its minimum", Priority: 4, Demand: 5, MinReplicas: 1, Variants: []Variant{{Name: "a", Capacity: 2, DevicesPerReplica: 1, Placements: in}}},
 	}}
-	if err := p.Validate(); err != nil {
+	known, err := p.check()
+	if err != nil {
 		t.Fatal(err)
 	}
-	got := fill(asGiven(p, nil), packPools(p), nil, nil)
-	if want := []int32{1, 0, 0, 4, 1}; !slices.Equal(got.replicas, want) {
-		t.Errorf("replicas %v, want %v", got.replicas, want)
+	for _, known := range []*facts{nil, known} {
+		got := fill(asGiven(p, known), packPools(p), nil, nil)
+		if want := []int32{1, 1, 0, 0, 4, 1}; !slices.Equal(got.replicas, want) {
+			t.Errorf("replicas %v, want %v", got.replicas, want)
+		}
+		if want := []float64{10, 10, 3, 0, 3}; !slices.Equal(got.unmet, want) {
+			t.Errorf("unmet %v, want %v", got.unmet, want)
+		}
 	}
-	if want := []float64{10, 3, 0, 3}; !slices.Equal(got.unmet, want) {
-		t.Errorf("unmet %v, want %v", got.unmet, want)
+	if p.Pools[1].Limited = false; fill(asGiven(p, nil), packPools(p), nil, nil).unmet[1] != 0 {
+		t.Error("a pool without limit is never full")
 	}
 }
 
