@@ -108,7 +108,7 @@ const footprintAbout = `Every problem is solved in a process of its own, once wh
 most that the process held (VmHWM), the problem included, on one core. With a time limit the solver is stopped by the clock, in five
 processes each, on one core and on all: the table has medians of what the first solve of a process took by the clock, as a caller waits for it, of the
 same solve once more, as in a server, which has memory by then, and of the processor time of the first on all cores together; the longest first one; and whether
-all plans are feasible, breaking no limit, judged from the problem.`
+the plans of the first ones are feasible, breaking no limit, judged from the problem.`
 
 // stops is the number of processes in which a solve is stopped.
 const stops = 5
@@ -118,7 +118,7 @@ func footprintSection(ctx context.Context, o options) (*section, error) {
 	s := &section{title: "Memory and time limits", about: footprintAbout}
 	memory := table.Table{Title: "Peak memory", Columns: table.Columns("kind", "workloads", "pools", "MB", "gap %")}
 	limited := table.Table{Title: "Stopped after 10 ms", Columns: table.Columns("kind", "workloads", "pools", "cores", "first ms", "longest ms", "later ms", "processor ms", "gap %", "feasible")}
-	counts := slices.Compact([]int{1, o.cores})
+	counts := slices.Compact([]int{1, max(1, o.cores)})
 	most, first, later, feasible := 0.0, make([]float64, len(counts)), make([]float64, len(counts)), 1.0
 	for _, workloads := range sizes(o.largest) {
 		all := []setting{ofKind(instance.Tight), byPriority(), largeShort()}

@@ -101,7 +101,7 @@ func TestPageHasTargetsTablesAndFigures(t *testing.T) {
 	require.NoError(t, p.write(t.Context(), o))
 	text, err := os.ReadFile(filepath.Clean(filepath.Join(o.Docs, pageFile)))
 	require.NoError(t, err)
-	for _, want := range []string{"| x | ≤ 2 | 1 | met |", "## Title\n\nAbout.", "![Dots](solver-benchmarks/dots.svg)", "Rows:\n\n| a |", "at most 0.1 % unless"} {
+	for _, want := range []string{"| x | ≤ 2 | 1 | met |", "## Title\n\nAbout.", "![Dots](solver-benchmarks/dots.svg)", "Rows:\n\n| a |", "at most 0.1 %, unless"} {
 		assert.Contains(t, string(text), want)
 	}
 	assert.FileExists(t, filepath.Join(o.Docs, figuresFolder, "dots.svg"))

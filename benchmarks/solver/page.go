@@ -144,8 +144,8 @@ tight, and each workload uses one variant at a time. *With quotas*: in namespace
 pool, which in some does not do for what is declared as minimum. *In zones*: three pools of each accelerator, among which
 variants may choose, at prices up to a tenth apart. Equal seeds give equal problems.
 
-Times are processor time of the solve on one core (` + "`getrusage`" + `, GOMAXPROCS=1) unless said otherwise, without reading or
-drawing the problem, at a proven gap of at most 0.1 %% unless said otherwise. p95 of 20 is the second largest.
+Times are processor time of the solve on one core (` + "`getrusage`" + `, GOMAXPROCS=1), without reading or
+drawing the problem, at a proven gap of at most 0.1 %%, unless said otherwise. p95 of 20 is the second largest.
 No solve gets more than %v; one that runs into that counts with the time it took, and not as proven.
 
 `
