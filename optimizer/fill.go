@@ -463,7 +463,7 @@ func (f *filler) nextOther(i int) (best addition) {
 	w, left, least := &f.problem.Workloads[i], f.plan.unmet[i], math.Inf(1)
 	f.choices(i, func(c choice) {
 		cost := f.cost(c, 1)
-		if rate := cost / left; cost >= 0 && (rate >= least || !w.worth(rate)) {
+		if rate := cost / left; rate >= least || !w.worth(rate) {
 			return // even if it served all
 		}
 		f.counts[c.variant]++

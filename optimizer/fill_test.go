@@ -53,11 +53,6 @@ func TestGreedyStepsAreTheCheapest(t *testing.T) {
 			{Name: "saves 1", Capacity: 10, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 3, Placements: in(2)},
 			{Name: "saves 2", Capacity: 10, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 4, Placements: in(2)},
 		}}, 9, []int32{0, 1}},
-		"what saves for little that it serves, beside redundancy": {Workload{Demand: 10, Redundancy: 1, Variants: []Variant{
-			{Name: "declared", Capacity: 10, DevicesPerReplica: 1, MinReplicas: 1, Placements: in(1)},
-			{Name: "large", Capacity: 10, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 4, Placements: in(2)},
-			{Name: "small", Capacity: 4, DevicesPerReplica: 1, CurrentReplicas: 1, SwitchDown: 4, Placements: in(2)},
-		}}, 9, []int32{1, 1, 1}},
 		"nothing that isn't worth it": {Workload{Demand: 10, Penalized: true, UnmetPenalty: 0.5, Variants: []Variant{
 			{Name: "dear", Capacity: 10, DevicesPerReplica: 1, Placements: in(6)}, {Name: "nothing", MinReplicas: 1, DevicesPerReplica: 1, Placements: in(0)},
 		}}, 9, []int32{0, 1}},
@@ -101,7 +96,8 @@ func TestGreedyPlansOfFullPools(t *testing.T) {
 			t.Errorf("unmet %v, want %v", got.unmet, want)
 		}
 	}
-	if p.Pools[1].Limited = false; fill(asGiven(p, nil), packPools(p), nil, nil).unmet[1] != 0 {
+	p.Pools[1].Capacity, p.Pools[1].Limited = 0, false
+	if fill(asGiven(p, nil), packPools(p), nil, nil).unmet[1] != 0 {
 		t.Error("a pool without limit is never full")
 	}
 }

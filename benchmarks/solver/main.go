@@ -32,7 +32,7 @@ type options struct {
 	strict bool
 	// quick measures only what gives ratios.
 	quick bool
-	// cores is how many processors Go uses by itself, as many as there are, or what the container is limited to.
+	// cores is how many processors Go uses by itself, which limits of the container and GOMAXPROCS lower.
 	cores int
 	// probe is a single problem to solve in a process of its own.
 	probe string
