@@ -205,7 +205,7 @@ func (f *filler) inOrder(order []int, work func(i int)) {
 			read += n
 		}
 		if f.done(i) {
-			return read + f.problem.Workloads[i].Redundancy
+			return read + f.problem.Workloads[i].Redundancy // of its head alone
 		}
 		if first := f.first[i]; first < len(f.plan.replicas) {
 			read += int(f.plan.replicas[first])
@@ -426,7 +426,7 @@ func (f *filler) cheapestAlike(i int, roomy bool) (best choice, found bool) {
 		for k := range v.Placements {
 			at := &v.Placements[k]
 			price := at.PricePerHour + at.change + step
-			if serves == 0 || price*most >= least*serves || f.room.full(v, at.Pool) { // price/serves ≥ least/most
+			if serves == 0 || price*most >= least*serves || v.takesDevices() && f.room.full(at.Pool) { // price/serves ≥ least/most
 				continue
 			}
 			if c := (choice{i, j, k}); !roomy || f.several(c).number > 0 {

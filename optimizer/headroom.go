@@ -14,6 +14,8 @@ type Headroom struct {
 	spent float64
 	// counts are the replicas of each variant, by workload.
 	counts [][]int
+	// open is the pool at which exhausted begins.
+	open int
 }
 
 // Limit is one limit of a problem.
@@ -120,18 +122,20 @@ func (h *Headroom) limit(w, v, k int, room *leastRoom) {
 	room.limit(BudgetLimit, 0, h.affordable(place.PricePerHour))
 }
 
-// full says whether a pool has no device left for a replica of a variant; finding out how many replicas it has room for takes longer.
-func (h *Headroom) full(v *Variant, pool int) bool {
+// full says whether a pool has no device left; finding out how many replicas it has room for takes longer.
+func (h *Headroom) full(pool int) bool {
 	u := &h.pools[pool]
-	return h.problem.Pools[pool].Limited && v.takesDevices() && u.used[0] >= u.limits[0].devices
+	return h.problem.Pools[pool].Limited && u.used[0] >= u.limits[0].devices
 }
 
-// exhausted says whether no pool has a device left.
+// exhausted says whether all pools are full. It looks first at the one that was not when it was asked before, as the others are mostly full
+// by then, and may be many.
 func (h *Headroom) exhausted() bool {
-	for g := range h.pools {
-		if u := &h.pools[g]; !h.problem.Pools[g].Limited || u.used[0] < u.limits[0].devices {
+	for range h.pools {
+		if !h.full(h.open) {
 			return false
 		}
+		h.open = (h.open + 1) % len(h.pools)
 	}
 	return true
 }

@@ -32,10 +32,12 @@ type facts struct {
 type trait struct {
 	// declares: some minimum is declared.
 	declares bool
-	// plain: replicas are alike, and each takes devices of its pool, so that there is none to be added once all pools are full.
+	// plain: replicas are alike, so that unmetAlike is what they leave, and each takes devices of its pool: once all pools are full there is
+	// none to be added.
 	plain bool
 }
 
+// trait works out that of a workload.
 func (w *Workload) trait() trait {
 	t := trait{plain: w.alike()}
 	least := w.MinReplicas
