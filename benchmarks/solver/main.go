@@ -39,10 +39,9 @@ type options struct {
 }
 
 func main() {
-	// One core: nothing runs beside the solver.
-	cores := runtime.GOMAXPROCS(1)
 	o, err := parse(os.Args[1:], os.Stderr)
-	o.cores = cores
+	// One core: nothing runs beside the solver.
+	o.cores = runtime.GOMAXPROCS(1)
 	switch {
 	case err != nil:
 	case o.probe != "":
