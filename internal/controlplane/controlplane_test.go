@@ -48,9 +48,10 @@ func server(name string, replicas int32, annotations map[string]string) *appsv1.
 	}
 }
 
-func pods(t *testing.T, client kubernetes.Interface) []corev1.Pod {
+// pods are those of one Deployment: of a Deployment that was just deleted one may still come and go.
+func pods(t *testing.T, client kubernetes.Interface, name string) []corev1.Pod {
 	t.Helper()
-	list, err := client.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
+	list, err := client.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{LabelSelector: "app=" + name})
 	require.NoError(t, err)
 	return list.Items
 }
@@ -92,10 +93,10 @@ func TestControlPlane(t *testing.T) {
 		_, err := client.AppsV1().Deployments("default").Create(t.Context(), server("big", 12, nil), metav1.CreateOptions{})
 		require.NoError(t, err)
 		require.Eventually(t, func() bool {
-			all := pods(t, client)
+			all := pods(t, client, "big")
 			return ready(all) == 8 && short(all) == 4
 		}, patience, tick)
-		for _, p := range pods(t, client) {
+		for _, p := range pods(t, client, "big") {
 			assert.Equal(t, p.Spec.NodeName != "", strings.HasPrefix(p.Status.PodIP, "127."))
 		}
 	})
@@ -105,10 +106,10 @@ func TestControlPlane(t *testing.T) {
 		_, err := client.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
 		require.Error(t, err)
 		require.NoError(t, cluster.APIServer.Start(t.Context()))
-		assert.Len(t, pods(t, client), 12)
+		assert.Len(t, pods(t, client, "big"), 12)
 		_, err = cluster.Kubectl(t.Context(), "scale", "deployment/big", "--replicas=0")
 		require.NoError(t, err)
-		require.Eventually(t, func() bool { return len(pods(t, client)) == 0 }, patience, tick)
+		require.Eventually(t, func() bool { return len(pods(t, client, "big")) == 0 }, patience, tick)
 		all, err := cluster.Scalings()
 		require.NoError(t, err)
 		require.Len(t, all, 1)
@@ -130,7 +131,7 @@ func TestControlPlane(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, all, 3)
 		assert.Equal(t, []int{2, 0}, []int{all[1].Replicas, all[2].Replicas})
-		require.Eventually(t, func() bool { return len(pods(t, client)) == 0 }, patience, tick)
+		require.Eventually(t, func() bool { return len(pods(t, client, "big")) == 0 }, patience, tick)
 	})
 
 	t.Run("what a client has not waited for is on record", func(t *testing.T) {
@@ -145,10 +146,10 @@ func TestControlPlane(t *testing.T) {
 			_, _ = scales.UpdateScale(ctx, "left", scale, metav1.UpdateOptions{}) // or not
 			leave()
 		}
-		d, err := scales.Get(t.Context(), "left", metav1.GetOptions{})
-		require.NoError(t, err)
-		changes := int(d.Generation) - 1
 		require.Eventually(t, func() bool { // the last of them may be under way
+			d, err := scales.Get(t.Context(), "left", metav1.GetOptions{})
+			require.NoError(t, err)
+			changes := int(d.Generation) - 1
 			all, err := cluster.Scalings()
 			require.NoError(t, err)
 			answered, perhaps := map[string]bool{}, 0
@@ -164,36 +165,35 @@ func TestControlPlane(t *testing.T) {
 			return len(answered) > 0 && len(answered) <= changes && changes <= len(answered)+perhaps
 		}, patience, tick)
 		require.NoError(t, scales.Delete(t.Context(), "left", metav1.DeleteOptions{}))
-		require.Eventually(t, func() bool { return len(pods(t, client)) == 0 }, patience, tick)
 	})
 
 	t.Run("models take time to load", func(t *testing.T) {
 		annotations := map[string]string{controlplane.LoadTimeAnnotation: "2s"}
 		_, err := client.AppsV1().Deployments("default").Create(t.Context(), server("slow", 1, annotations), metav1.CreateOptions{})
 		require.NoError(t, err)
-		require.Eventually(t, func() bool { return ready(pods(t, client)) == 1 }, patience, tick)
-		p := pods(t, client)[0]
+		require.Eventually(t, func() bool { return ready(pods(t, client, "slow")) == 1 }, patience, tick)
+		p := pods(t, client, "slow")[0]
 		took := condition(&p, corev1.PodReady).LastTransitionTime.Sub(p.Status.StartTime.Time)
 		assert.GreaterOrEqual(t, took, 2*time.Second)
 	})
 
 	t.Run("a pod that the controller of nodes has made unready is ready again", func(t *testing.T) {
-		p := pods(t, client)[0]
+		p := pods(t, client, "slow")[0]
 		condition(&p, corev1.PodReady).Status = corev1.ConditionFalse
 		p.ResourceVersion = ""
 		marked, err := client.CoreV1().Pods("default").UpdateStatus(t.Context(), &p, metav1.UpdateOptions{})
 		require.NoError(t, err)
 		require.Zero(t, ready([]corev1.Pod{*marked}))
-		require.Eventually(t, func() bool { return ready(pods(t, client)) == 1 }, patience, tick)
+		require.Eventually(t, func() bool { return ready(pods(t, client, "slow")) == 1 }, patience, tick)
 	})
 
 	t.Run("a pod that is made unready stays so", func(t *testing.T) {
-		p := pods(t, client)[0]
+		p := pods(t, client, "slow")[0]
 		*condition(&p, corev1.PodReady) = corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "Broken"}
 		_, err := client.CoreV1().Pods("default").UpdateStatus(t.Context(), &p, metav1.UpdateOptions{})
 		require.NoError(t, err)
 		for began := time.Now(); time.Since(began) < 3*time.Second; time.Sleep(tick) {
-			require.Zero(t, ready(pods(t, client)))
+			require.Zero(t, ready(pods(t, client, "slow")))
 		}
 	})
 
