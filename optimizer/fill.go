@@ -64,6 +64,11 @@ func fillEmpty(c *canonical, packings []packing) *plan {
 	order := f.serviceOrder()
 	f.inOrder(slices.DeleteFunc(slices.Clone(order), func(i int) bool { return !f.traits[i].declares }), f.addMinimums)
 	f.inOrder(order, f.serve)
+	for i, unmet := range f.plan.unmet {
+		if math.IsNaN(unmet) { // left out
+			f.plan.unmet[i] = f.problem.Workloads[i].unmetAlike(f.room.Counts(i))
+		}
+	}
 	return f.plan
 }
 
@@ -197,27 +202,29 @@ func (f *filler) serviceOrder() []int {
 	return order
 }
 
-// inOrder works on workloads one after the other.
+// inOrder works on workloads one after the other. Once all pools are full it leaves out, without reading them, those to which nothing can
+// be added: fleets that are short of devices may come to that long before all workloads have had their turn.
 func (f *filler) inOrder(order []int, work func(i int)) {
-	fetched(len(order), func(k int) (read int) {
-		i := order[k]
+	for len(order) > 0 && !(len(f.traits) > 0 && f.room.exhausted()) {
+		next := min(fetchedAtOnce, len(order))
+		f.fetched(order[:next], work)
+		order = order[next:]
+	}
+	f.fetched(slices.DeleteFunc(slices.Clone(order), func(i int) bool { return f.traits[i].plain }), work)
+}
+
+// fetched is fetched of some workloads, with what the filler has of them.
+func (f *filler) fetched(some []int, work func(i int)) {
+	fetched(len(some), func(k int) (read int) {
+		i := some[k]
 		for _, n := range f.room.Counts(i) {
 			read += n
-		}
-		if f.done(i) {
-			return read + f.problem.Workloads[i].Redundancy // of its head alone
 		}
 		if first := f.first[i]; first < len(f.plan.replicas) {
 			read += int(f.plan.replicas[first])
 		}
 		return read + f.problem.Workloads[i].fetch()
-	}, func(k int) { work(order[k]) })
-}
-
-// done says of a workload without reading it that nothing can be added, as every pool is full. Fleets that are short of devices may come to
-// that long before all workloads have had their turn.
-func (f *filler) done(i int) bool {
-	return len(f.traits) > 0 && f.traits[i].plain && f.room.exhausted()
+	}, func(k int) { work(some[k]) })
 }
 
 // choice is where a replica may run.
@@ -269,9 +276,6 @@ func (f *filler) choices(i int, visit func(c choice)) {
 
 // addMinimums places what is declared, where it costs least.
 func (f *filler) addMinimums(i int) {
-	if f.done(i) {
-		return
-	}
 	w := &f.problem.Workloads[i]
 	missing := w.MinReplicas
 	for j := range w.Variants {
@@ -306,10 +310,6 @@ func (f *filler) add(i, n int, allowed func(choice) bool) {
 // serve adds what serves the demand that is left of workload i.
 func (f *filler) serve(i int) {
 	w := &f.problem.Workloads[i]
-	if f.done(i) {
-		f.plan.unmet[i] = w.unmetAlike(f.room.Counts(i))
-		return
-	}
 	alike := w.alike()
 	if !alike && !slices.ContainsFunc(f.room.Counts(i), func(n int) bool { return n > 0 }) {
 		f.addWhole(i, w.shapeRates())

@@ -102,6 +102,55 @@ func TestGreedyPlansOfFullPools(t *testing.T) {
 	}
 }
 
+// Workloads that are left out once all pools are full get nothing otherwise either, whatever limits there are: nodes, quotas, merged pools,
+// and replicas that count in quotas alone.
+func TestWhatFullPoolsLeaveOutGetsNothing(t *testing.T) {
+	full := 0
+	for seed := range short.Of(uint64(3000)) {
+		r := rand.New(rand.NewPCG(seed, 34))
+		p := randomSmall(r)
+		if seed%3 == 0 {
+			p = randomZones(r)
+		}
+		for g := range p.Pools {
+			p.Pools[g].Limited, p.Pools[g].Capacity = true, r.IntN(4)
+		}
+		if m := mergePools(p); m != nil {
+			p = m.to
+		}
+		for i := range p.Workloads {
+			if v := &p.Workloads[i].Variants[0]; r.IntN(8) == 0 {
+				v.takes = &takes{quotaOnly: true, within: v.within()}
+			}
+		}
+		known, err := p.check()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, packings := asGiven(p, known), packPools(p)
+		got := fill(c, packings, nil, nil)
+		for i := range c.traits {
+			c.traits[i].plain = false
+		}
+		if want := fill(c, packings, nil, nil); !slices.Equal(got.replicas, want.replicas) || !slices.Equal(got.unmet, want.unmet) {
+			t.Errorf("seed %d: %v, want %v", seed, got, want)
+		}
+		room := newHeadroom(p, packings)
+		for i, items := range c.items {
+			for k, at := range items {
+				room.Place(i, int(at.variant), int(at.placement), int(got.replicas[c.first[i]+k]))
+			}
+		}
+		if room.exhausted() {
+			full++
+		}
+	}
+	if full == 0 {
+		t.Error("pools are never full")
+	}
+	t.Logf("all pools full in %d", full)
+}
+
 // However a search ends, no demand is left that one more replica would serve.
 func TestNoServableDemandRemains(t *testing.T) {
 	for name, options := range map[string]func() Options{
