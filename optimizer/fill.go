@@ -202,8 +202,9 @@ func (f *filler) serviceOrder() []int {
 	return order
 }
 
-// inOrder works on workloads one after the other. Once all pools are full it leaves out, without reading them, those to which nothing can
-// be added: fleets that are short of devices may come to that long before all workloads have had their turn.
+// inOrder works on workloads one after the other, a few at a time. Once all pools are full it leaves out, without reading them, those to
+// which nothing can be added, as long as traits tell which they are: fleets that are short of devices may come to that long before all
+// workloads have had their turn.
 func (f *filler) inOrder(order []int, work func(i int)) {
 	for len(order) > 0 && !(len(f.traits) > 0 && f.room.exhausted()) {
 		next := min(fetchedAtOnce, len(order))
