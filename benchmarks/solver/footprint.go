@@ -141,6 +141,7 @@ func footprintSection(ctx context.Context, o options) (*section, error) {
 				var firsts, laters, processor, gaps []float64
 				fits := true
 				for range stops {
+					o.pace.Sample()
 					if r, err = ask(ctx, t); err != nil {
 						return nil, err
 					}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/poolwright/poolwright/benchmarks/internal/chart"
 	"github.com/poolwright/poolwright/benchmarks/internal/command"
+	"github.com/poolwright/poolwright/benchmarks/internal/machine"
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
 	"github.com/poolwright/poolwright/benchmarks/solver/internal/peer"
 	"github.com/poolwright/poolwright/internal/instance"
@@ -47,13 +48,13 @@ func TestCommandLine(t *testing.T) {
 }
 
 func quick(only ...string) options {
-	return options{only: only, instances: 1, largest: 20, cores: 2, limit: 200 * time.Millisecond, peerLimit: time.Second, Places: command.Places{Problems: "none"}}
+	return options{only: only, instances: 1, largest: 20, cores: 2, pace: &machine.Pace{}, limit: 200 * time.Millisecond, peerLimit: time.Second, Places: command.Places{Problems: "none"}}
 }
 
 func TestSectionsShowWhatTheyMeasure(t *testing.T) {
 	for section, wanted := range map[string][]string{
-		"kinds":     {"short, by priority", "20 workloads, slowest kind without priorities, quotas and zones, median", "20 workloads, slowest kind, median"},
-		"footprint": {"Peak memory", "first solve, median, cores: 1", "later solve, median, cores: 2"},
+		"kinds":     {"short, by priority", "20 workloads, slowest kind without priorities, quotas and zones, median", "20 workloads, slowest kind, median", "A fixed piece of work"},
+		"footprint": {"Peak memory", "first solve, median, cores: 1", "later solve, median, cores: 2", "A fixed piece of work"},
 		"greedy":    {"PriorityRoundRobin"},
 		"given":     {"Given fleets"},
 	} {
