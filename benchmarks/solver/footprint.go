@@ -141,7 +141,7 @@ func footprintSection(ctx context.Context, o options) (*section, error) {
 				var firsts, laters, processor, gaps []float64
 				fits := true
 				for range stops {
-					o.pace.Sample()
+					o.pace.sample()
 					if r, err = ask(ctx, t); err != nil {
 						return nil, err
 					}

@@ -93,7 +93,7 @@ func measureCell(s setting, workloads int, solver optimizer.Options, o options) 
 
 // measure adds what one problem took.
 func (c *cell) measure(problem *optimizer.Problem, solver optimizer.Options, o options) error {
-	o.pace.Sample()
+	o.pace.sample()
 	m, err := solve(problem, solver, o.limit)
 	if err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/poolwright/poolwright/benchmarks/internal/command"
-	"github.com/poolwright/poolwright/benchmarks/internal/machine"
 )
 
 // options are what the command line asks for.
@@ -35,8 +34,7 @@ type options struct {
 	quick bool
 	// cores is how many processors Go uses by itself, which limits of the container and GOMAXPROCS lower.
 	cores int
-	// pace is that of the processor, sampled before solves.
-	pace *machine.Pace
+	pace  *pace
 	// probe is a single problem to solve in a process of its own.
 	probe string
 }
@@ -56,7 +54,7 @@ func main() {
 }
 
 func parse(args []string, w io.Writer) (options, error) {
-	o := options{pace: &machine.Pace{}}
+	o := options{pace: &pace{}}
 	set := flag.NewFlagSet("solver", flag.ContinueOnError)
 	set.SetOutput(w)
 	only := set.String("only", "", "comma-separated `sections` to run: "+strings.Join(sectionNames(), ", "))
@@ -103,7 +101,7 @@ func run(ctx context.Context, o options, w io.Writer) error {
 		}
 		page.sections = append(page.sections, made)
 	}
-	if _, err := io.WriteString(w, page.verdict()+paceOf(o.pace)+"\n"); err != nil {
+	if _, err := io.WriteString(w, page.verdict()+o.pace.line()); err != nil {
 		return err
 	}
 	if o.Docs != "" {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/poolwright/poolwright/benchmarks/internal/chart"
 	"github.com/poolwright/poolwright/benchmarks/internal/command"
-	"github.com/poolwright/poolwright/benchmarks/internal/machine"
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
 	"github.com/poolwright/poolwright/benchmarks/solver/internal/peer"
 	"github.com/poolwright/poolwright/internal/instance"
@@ -48,7 +47,7 @@ func TestCommandLine(t *testing.T) {
 }
 
 func quick(only ...string) options {
-	return options{only: only, instances: 1, largest: 20, cores: 2, pace: &machine.Pace{}, limit: 200 * time.Millisecond, peerLimit: time.Second, Places: command.Places{Problems: "none"}}
+	return options{only: only, instances: 1, largest: 20, cores: 2, pace: &pace{}, limit: 200 * time.Millisecond, peerLimit: time.Second, Places: command.Places{Problems: "none"}}
 }
 
 func TestSectionsShowWhatTheyMeasure(t *testing.T) {
@@ -65,6 +64,15 @@ func TestSectionsShowWhatTheyMeasure(t *testing.T) {
 		}
 		assert.NotContains(t, b.String(), "NaN")
 	}
+}
+
+func TestPace(t *testing.T) {
+	var p pace
+	assert.Empty(t, p.line())
+	for n := range 101 {
+		p.took = append(p.took, float64(200-n))
+	}
+	assert.Contains(t, p.line(), "took 100.000 ms at least, 150.000 on the median, 195.000 at p95")
 }
 
 func TestMissedTargetsFailIfStrict(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -40,6 +41,20 @@ func solve(problem *optimizer.Problem, o optimizer.Options, limit time.Duration)
 			return m, nil
 		}
 	}
+}
+
+// pace is what a fixed piece of work took before solves, in milliseconds: how fast the machine was.
+type pace struct{ took []float64 }
+
+func (p *pace) sample() { p.took = append(p.took, milliseconds(machine.FixedWork())) }
+
+// line says what it was, nothing if it was not looked at.
+func (p *pace) line() string {
+	if len(p.took) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("A fixed piece of work, timed before solves, took %.3f ms at least, %.3f on the median, %.3f at p95.\n",
+		quantile(p.took, 0), quantile(p.took, 0.5), quantile(p.took, 0.95))
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

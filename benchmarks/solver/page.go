@@ -148,18 +148,7 @@ Times are processor time of the solve on one core (` + "`getrusage`" + `, GOMAXP
 drawing the problem, at a proven gap of at most 0.1 %%, unless said otherwise. p95 of 20 is the second largest.
 No solve gets more than %v; one that runs into that counts with the time it took, and not as proven.
 %s
-
 `
-
-// paceOf says what the pace of the machine was, nothing if it was not looked at.
-func paceOf(p *machine.Pace) string {
-	least, median, p95 := p.Spread()
-	if least == 0 {
-		return ""
-	}
-	return fmt.Sprintf("A fixed piece of work before solves of the tables by kind and size took %.3f ms at least, %.3f on the median, %.3f at p95.",
-		milliseconds(least), milliseconds(median), milliseconds(p95))
-}
 
 // write writes the page and its figures into a folder.
 func (p *page) write(ctx context.Context, o options) error {
@@ -171,7 +160,7 @@ func (p *page) write(ctx context.Context, o options) error {
 		others = "none installed"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, pageHead, time.Now().UTC().Format(time.DateOnly), machine.Describe(), others, o.limit, paceOf(o.pace))
+	fmt.Fprintf(&b, pageHead, time.Now().UTC().Format(time.DateOnly), machine.Describe(), others, o.limit, o.pace.line())
 	t := targetTable("## Targets\n\nWhat the solver is meant to reach", p.targets())
 	b.WriteString(t.Markdown() + "\n")
 	for _, s := range p.sections {

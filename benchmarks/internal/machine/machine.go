@@ -94,31 +94,18 @@ func StolenTime() time.Duration {
 	return time.Duration(stat.CPUTotal.Steal * float64(time.Second))
 }
 
-// Pace is how fast the processor is while something is measured. Neighbours that share a core may make everything take half
-// as long again, for seconds or minutes, and stolen time does not tell of them. The zero value has no samples.
-type Pace struct{ took []time.Duration }
-
-// Sample times a fixed piece of work, of some 0.2 ms: numbers that are sorted.
-func (p *Pace) Sample() {
+// FixedWork is what a fixed piece of work, numbers that are sorted, takes of the processor: some 0.2 ms. Neighbours that share a core may make
+// everything take half as long again, for seconds or minutes, and stolen time does not tell of them.
+func FixedWork() time.Duration {
 	r := rand.New(rand.NewPCG(1, 1)) // equal numbers each time
-	numbers := make([]int, paceNumbers)
+	numbers := make([]int, fixedNumbers)
 	for i := range numbers {
 		numbers[i] = r.Int()
 	}
 	begin := ProcessorTime()
 	slices.Sort(numbers)
-	p.took = append(p.took, ProcessorTime()-begin)
+	return ProcessorTime() - begin
 }
 
-// paceNumbers fit into the caches of a core.
-const paceNumbers = 4096
-
-// Spread is the least of the samples, and their median and 95th percentile; all are 0 without any.
-func (p *Pace) Spread() (least, median, p95 time.Duration) {
-	if len(p.took) == 0 {
-		return 0, 0, 0
-	}
-	sorted := slices.Sorted(slices.Values(p.took))
-	at := func(percent int) time.Duration { return sorted[percent*(len(sorted)-1)/100] }
-	return at(0), at(50), at(95)
-}
+// fixedNumbers fit into the caches of a core.
+const fixedNumbers = 4096
