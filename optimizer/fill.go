@@ -20,7 +20,7 @@ type plan struct {
 type filler struct {
 	// problem has only the workloads that may gain, and plan their part of it.
 	problem *Problem
-	// traits are by workload, nil where they aren't known.
+	// traits are by workload, nil where another plan is filled.
 	traits []trait
 	room   *Headroom
 	plan   *plan
@@ -43,7 +43,7 @@ func fill(c *canonical, packings []packing, from *plan, open []bool) *plan {
 	f := &filler{problem: c.some(func(i int) bool { return open[i] }), plan: &plan{}}
 	f.room = newHeadroom(f.problem, packings)
 	f.adopt(c, out, open)
-	f.inOrder(f.serviceOrder(), f.serve)
+	f.fetched(f.serviceOrder(), f.serve)
 	f.handBack(c, out, open)
 	return out
 }
@@ -203,10 +203,9 @@ func (f *filler) serviceOrder() []int {
 }
 
 // inOrder works on workloads one after the other, a few at a time. Once all pools are full it leaves out, without reading them, those to
-// which nothing can be added, as long as traits tell which they are: fleets that are short of devices may come to that long before all
-// workloads have had their turn.
+// which nothing can be added: fleets that are short of devices may come to that long before all workloads have had their turn.
 func (f *filler) inOrder(order []int, work func(i int)) {
-	for len(order) > 0 && !(len(f.traits) > 0 && f.room.exhausted()) {
+	for len(order) > 0 && !f.room.exhausted() {
 		next := min(fetchedAtOnce, len(order))
 		f.fetched(order[:next], work)
 		order = order[next:]
@@ -214,7 +213,7 @@ func (f *filler) inOrder(order []int, work func(i int)) {
 	f.fetched(slices.DeleteFunc(slices.Clone(order), func(i int) bool { return f.traits[i].plain }), work)
 }
 
-// fetched is fetched of some workloads, with what the filler has of them.
+// fetched works on workloads one after the other, fetched with what the filler has of them.
 func (f *filler) fetched(some []int, work func(i int)) {
 	fetched(len(some), func(k int) (read int) {
 		i := some[k]
