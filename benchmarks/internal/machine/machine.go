@@ -94,13 +94,13 @@ func StolenTime() time.Duration {
 	return time.Duration(stat.CPUTotal.Steal * float64(time.Second))
 }
 
-// FixedWork is what a fixed piece of work, numbers that are sorted, takes of the processor: some 0.2 ms. Neighbours that share a core may make
-// everything take half as long again, for seconds or minutes, and stolen time does not tell of them.
+// FixedWork is what a fixed piece of work takes of the processor, some 0.2 ms: numbers that are sorted, others each time, as a processor learns
+// the branches of what it has just done. Neighbours that share a core may make everything take half as long again, for seconds or
+// minutes, and stolen time does not tell of them.
 func FixedWork() time.Duration {
-	r := rand.New(rand.NewPCG(1, 1)) // equal numbers each time
 	numbers := make([]int, fixedNumbers)
 	for i := range numbers {
-		numbers[i] = r.Int()
+		numbers[i] = rand.Int()
 	}
 	begin := ProcessorTime()
 	slices.Sort(numbers)
