@@ -1,7 +1,6 @@
 package optimizer
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -76,24 +75,6 @@ func (p *primal) over(r int, use float64) float64 {
 	return 0
 }
 
-// move is an exchange with its effect on the cost and on the use of the rows of its workload.
-type move struct {
-	workload int
-	to       int32
-	change   float64
-	use      []float64
-}
-
-// moveLists keep the memory of moves for the next ones.
-type moveLists struct {
-	all    []move
-	uses   slab[float64]
-	saving []*move
-	relief [][]*move
-	// relieving are those of repairs.
-	relieving relievings
-}
-
 // improve exchanges columns of one workload, then of two, while that saves cost and
 // still fits.
 func (p *primal) improve(a *assignment) {
@@ -105,6 +86,9 @@ func (p *primal) improve(a *assignment) {
 		}
 	}
 }
+
+// pairsPerEffort configurations or pairs of them are about as much work to look at as one pricing problem.
+const pairsPerEffort = 100
 
 func (p *primal) improveOne(a *assignment) bool {
 	improved, looked := false, 0
@@ -167,107 +151,6 @@ func (p *primal) fitsAfter(a *assignment, i int, from, to *column) bool {
 	return true
 }
 
-// pairLimit is the number of pairs of exchanges that one round looks at.
-const pairLimit = 1_000_000
-
-// chargeEvery is the number of pairs after which their effort is charged.
-const chargeEvery = 20_000
-
-// pairsPerEffort pairs are about as much work as one pricing problem.
-const pairsPerEffort = 100
-
-// improveTwo makes all pairs of exchanges that save cost: one that saves and needs
-// more than there is, with one that makes room for less.
-func (p *primal) improveTwo(a *assignment) bool {
-	saving, relief := p.moves(a)
-	improved, looked, charged := false, len(saving), 0
-	done := make([]bool, len(p.l.workloads))
-	sorted := make([]bool, len(p.l.rows))
-	for _, m := range saving {
-		if looked-charged > chargeEvery {
-			if !p.l.budget.spend((looked - charged) / pairsPerEffort) {
-				return improved
-			}
-			charged = looked
-		}
-		if done[m.workload] {
-			continue
-		}
-		row := p.mostExceeded(a, m)
-		if row < 0 {
-			continue
-		}
-		if !sorted[row] {
-			slices.SortFunc(relief[row], byChange)
-			sorted[row] = true
-		}
-		for _, other := range relief[row] {
-			if m.change+other.change >= -1e-12*math.Abs(a.cost) || looked > pairLimit {
-				break
-			}
-			looked++
-			if a.use[row]+p.change(m, row)+p.change(other, row) > p.l.rows[row].limit || other.workload == m.workload || done[other.workload] {
-				continue
-			}
-			if p.fitsTogether(a, m, other) {
-				p.exchange(a, m.workload, m.to)
-				p.exchange(a, other.workload, other.to)
-				done[m.workload], done[other.workload] = true, true
-				improved = true
-				break
-			}
-		}
-	}
-	p.l.budget.spend((looked - charged) / pairsPerEffort)
-	return improved
-}
-
-// mostExceeded is the row that a move exceeds the most, −1 if it fits.
-func (p *primal) mostExceeded(a *assignment, m *move) int {
-	row, most := -1, 0.0
-	for n, r := range p.l.workloads[m.workload].rows {
-		if over := p.over(int(r), a.use[r]+m.use[n]); over > most {
-			row, most = int(r), over
-		}
-	}
-	return row
-}
-
-func (p *primal) fitsTogether(a *assignment, m, other *move) bool {
-	rows, others := p.l.workloads[m.workload].rows, p.l.workloads[other.workload].rows
-	for n, k := 0, 0; n < len(rows) || k < len(others); {
-		var (
-			r      int32
-			change float64
-		)
-		switch {
-		case k == len(others) || n < len(rows) && rows[n] < others[k]:
-			r, change = rows[n], m.use[n]
-			n++
-		case n == len(rows) || others[k] < rows[n]:
-			r, change = others[k], other.use[k]
-			k++
-		default:
-			r, change = rows[n], m.use[n]+other.use[k]
-			n, k = n+1, k+1
-		}
-		if change > 0 && a.use[r]+change > p.l.rows[r].limit {
-			return false
-		}
-	}
-	return true
-}
-
-// change is the effect of a move on the use of a row.
-func (p *primal) change(m *move, row int) float64 {
-	for n, r := range p.l.workloads[m.workload].rows {
-		if int(r) == row {
-			return m.use[n]
-		}
-	}
-	return 0
-}
-
 // spares says whether a column uses less of some row than another of its workload.
 func (c *column) spares(other *column) bool {
 	for n := range c.use {
@@ -276,58 +159,4 @@ func (c *column) spares(other *column) bool {
 		}
 	}
 	return false
-}
-
-// moves lists all exchanges that save cost, most first, and for every row those
-// that lower its use, in no order. Configurations whose reduced cost exceeds
-// the least of their workload by more than what the assignment is above the bound
-// can't be in a better one. There are none if the search has to end. The lists are valid until the next call.
-func (p *primal) moves(a *assignment) (saving []*move, relief [][]*move) {
-	lists := &p.l.moves
-	lists.uses.reset()
-	all, saving := lists.all[:0], lists.saving[:0]
-	relief = resize(lists.relief, len(p.l.rows))
-	for r := range relief {
-		relief[r] = relief[r][:0]
-	}
-	for i, columns := range p.l.columns {
-		if !p.l.budget.goOn(p.choices(i)/pairsPerEffort + 1) {
-			return nil, nil
-		}
-		w := &p.l.workloads[i]
-		from := p.column(i, a.picks[i])
-		for n := range p.choices(i) {
-			k := p.choice(i, n)
-			to := &columns[k]
-			if int32(k) == a.picks[i] || w.reduced(to, p.prices)-p.least[i] > a.cost-p.bound || !p.allowed(i, k) {
-				continue
-			}
-			if to.cost >= from.cost && !to.spares(from) {
-				continue
-			}
-			m := move{workload: i, to: int32(k), change: to.cost - from.cost, use: lists.uses.take(len(w.rows))}
-			for n := range m.use {
-				m.use[n] = to.use[n] - from.use[n]
-			}
-			all = append(all, m)
-		}
-	}
-	for k := range all {
-		if all[k].change < 0 {
-			saving = append(saving, &all[k])
-		}
-		for n, r := range p.l.workloads[all[k].workload].rows {
-			if all[k].use[n] < 0 {
-				relief[r] = append(relief[r], &all[k])
-			}
-		}
-	}
-	slices.SortFunc(saving, byChange)
-	lists.all, lists.saving, lists.relief = all, saving, relief
-	return saving, relief
-}
-
-// byChange orders moves, those that save most first.
-func byChange(a, b *move) int {
-	return cmp.Or(cmp.Compare(a.change, b.change), cmp.Compare(a.workload, b.workload), cmp.Compare(a.to, b.to))
 }
