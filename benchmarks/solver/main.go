@@ -109,7 +109,7 @@ func run(ctx context.Context, o options, w io.Writer) error {
 			return err
 		}
 	}
-	if err := o.Leave(page.report(ctx), began); err != nil {
+	if err := o.Leave(page.report(ctx, o.pace.line()), began); err != nil {
 		return err
 	}
 	if o.strict && page.missed() > 0 {

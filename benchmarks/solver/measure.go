@@ -53,7 +53,7 @@ func (p *pace) line() string {
 	if len(p.took) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("A fixed piece of work, timed before solves, took %.3f ms at least, %.3f on the median, %.3f at p95.\n",
+	return fmt.Sprintf("A fixed piece of work, timed before solves, took %.3f ms at least, %.3f on the median, %.3f at p95. Other times roughly follow it.\n",
 		quantile(p.took, 0), quantile(p.took, 0.5), quantile(p.took, 0.95))
 }
 

@@ -4,17 +4,18 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/poolwright/poolwright/benchmarks/internal/report"
 	"github.com/poolwright/poolwright/benchmarks/solver/internal/peer"
 	"github.com/poolwright/poolwright/optimizer"
 )
 
-// report is what the page of all benchmarks says of this one.
-func (p *page) report(ctx context.Context) *report.Report {
+// report is what the page of all benchmarks says of this one, with the pace of the machine.
+func (p *page) report(ctx context.Context, pace string) *report.Report {
 	r := &report.Report{
 		Title: "Solver", Page: pageFile, Versions: versions(ctx),
-		About: "Plans of generated fleets, beside other solvers and greedy strategies on the same problems. Times are processor time to a proven gap of 0.1 %.",
+		About: strings.TrimSpace("Plans of generated fleets, beside other solvers and greedy strategies on the same problems. Times are processor time to a proven gap of 0.1 %. " + pace),
 	}
 	for _, s := range p.sections {
 		r.Standings, r.Ratios = append(r.Standings, s.standings...), append(r.Ratios, s.ratios...)

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,7 +48,8 @@ func TestReportHasSummariesOnly(t *testing.T) {
 		{title: "A", tables: []table.Table{{Title: "Short"}}, summary: true, targets: []target{{name: "x", measured: 3, bound: 2}}},
 		{title: "B", tables: []table.Table{{Title: "Long"}}, standings: []report.Standing{{What: "y"}}, ratios: []report.Ratio{{Name: "z", Value: 1}}},
 	}}
-	r := p.report(t.Context())
+	r := p.report(t.Context(), "The pace.\n")
+	assert.True(t, strings.HasSuffix(r.About, " The pace."), r.About)
 	require.Len(t, r.Tables, 1)
 	assert.Equal(t, "Short", r.Tables[0].Title)
 	assert.True(t, r.Missed())
