@@ -91,7 +91,7 @@ func (p *primal) improveTwo(a *assignment) bool {
 }
 
 // appendGroups sorts the easings of a row by what they take, and appends those that take the same together.
-func appendGroups(groups []easings, all easings) []easings {
+func appendGroups(groups []easings, all []easing) []easings {
 	slices.SortFunc(all, byTaken)
 	for from, to := 0, 0; from < len(all); from = to {
 		for to < len(all) && all[to].taken == all[from].taken {
