@@ -96,7 +96,7 @@ func (t *tree) appendSplits(splits []split, i int, fractions []fraction) []split
 	for item := range w.items {
 		mean, used, least, most := 0.0, 0.0, int32(math.MaxInt32), int32(0)
 		for _, f := range fractions {
-			x := t.l.columns[i][f.pick].x[item]
+			x := t.l.columns[i].x(f.pick)[item]
 			mean += f.share * float64(x)
 			if x > 0 {
 				used += f.share
@@ -128,7 +128,7 @@ func (t *tree) otherSplits() []split {
 	for i := range t.l.workloads {
 		w := &t.l.workloads[i]
 		lo, hi := t.l.bounds(w)
-		x := t.l.columns[i][t.bundle.value.cut.picks[i]].x
+		x := t.l.columns[i].x(t.bundle.value.cut.picks[i])
 		for item := range w.items {
 			switch {
 			case lo[item] == hi[item]:
@@ -186,7 +186,7 @@ func (t *tree) child(n *treeNode, s split, side int) *treeNode {
 
 // moved is a cut with workload i moved to a configuration within its bounds.
 func (t *tree) moved(from *cut, i int, pick int32) cut {
-	if t.l.fits(i, &t.l.columns[i][from.picks[i]]) {
+	if t.l.fits(i, from.picks[i]) {
 		return *from
 	}
 	return t.l.exchanged(from, i, pick)

@@ -6,10 +6,18 @@ import "math"
 type column struct {
 	// x are the replicas of the workload's items.
 	x []int32
-	// cost is in the units of the stage, without multipliers.
-	cost float64
-	// use is that of workload.rows.
-	use []float64
+	entries
+	rest
+}
+
+// entries of a column are its cost, in the units of the stage and without multipliers, and then its use of workload.rows.
+type entries []float64
+
+func (e entries) cost() float64  { return e[0] }
+func (e entries) use() []float64 { return e[1:] }
+
+// rest is what a configuration leaves.
+type rest struct {
 	// unmet demand, and replicas missing to the declared minimums.
 	unmet   float64
 	missing int32
@@ -18,27 +26,27 @@ type column struct {
 // columnStore has room for columns.
 type columnStore struct {
 	replicas slab[int32]
-	uses     slab[float64]
+	entries  slab[float64]
 	counts   []int32 // scratch
 }
 
 // reset takes all columns back.
 func (s *columnStore) reset() {
 	s.replicas.reset()
-	s.uses.reset()
+	s.entries.reset()
 }
 
 // newColumn works out cost and use of a configuration, and says whether it is
 // allowed at all.
 func (s *columnStore) newColumn(w *workload, x []int32) (column, bool) {
-	c := column{x: s.replicas.take(len(x)), use: s.uses.take(len(w.rows))}
+	c := column{x: s.replicas.take(len(x)), entries: s.entries.take(1 + len(w.rows))}
 	copy(c.x, x)
 	if w.tenant != nil {
 		allowed := w.tenant.configure(&c)
 		return c, allowed
 	}
 	s.counts = resize(s.counts, len(w.variants))
-	counts := s.counts
+	counts, use := s.counts, c.use()
 	clear(counts)
 	total, missing, used := int32(0), int32(0), 0
 	for j := range w.variants {
@@ -50,7 +58,7 @@ func (s *columnStore) newColumn(w *workload, x []int32) (column, bool) {
 			}
 			counts[j] += n
 			for _, u := range w.usesOf(at) {
-				c.use[w.local(u.row)] += u.amount * float64(n)
+				use[w.local(u.row)] += u.amount * float64(n)
 			}
 		}
 		if counts[j] > 0 {
@@ -66,7 +74,7 @@ func (s *columnStore) newColumn(w *workload, x []int32) (column, bool) {
 	if !w.charge(&c) {
 		return c, false
 	}
-	c.cost = w.costOf(&c)
+	c.entries[0] = w.costOf(c.x, c.rest)
 	return c, true
 }
 
@@ -77,7 +85,7 @@ func (w *workload) charge(c *column) bool {
 			return false
 		}
 		if w.unmetRow != none {
-			c.use[w.local(w.unmetRow)] += c.unmet
+			c.use()[w.local(w.unmetRow)] += c.unmet
 		}
 	}
 	if c.missing > 0 {
@@ -85,28 +93,28 @@ func (w *workload) charge(c *column) bool {
 			return false
 		}
 		if w.shortfallRow != none {
-			c.use[w.local(w.shortfallRow)] += float64(c.missing)
+			c.use()[w.local(w.shortfallRow)] += float64(c.missing)
 		}
 	}
 	return true
 }
 
-// costOf is the cost of an allowed column.
-func (w *workload) costOf(c *column) float64 {
+// costOf is the cost of an allowed configuration.
+func (w *workload) costOf(x []int32, left rest) float64 {
 	cost := 0.0
 	for j := range w.variants {
 		v, n := &w.variants[j], int32(0)
 		for item := v.firstItem; item < v.firstItem+v.items; item++ {
-			n += c.x[item]
-			cost += w.places[item].price * float64(c.x[item])
+			n += x[item]
+			cost += w.places[item].price * float64(x[item])
 		}
 		cost += v.switching(n)
 	}
-	if c.unmet > 0 {
-		cost += w.unmetCost * c.unmet
+	if left.unmet > 0 {
+		cost += w.unmetCost * left.unmet
 	}
-	if c.missing > 0 {
-		cost += w.shortfallCost * float64(c.missing)
+	if left.missing > 0 {
+		cost += w.shortfallCost * float64(left.missing)
 	}
 	return cost
 }
@@ -177,12 +185,10 @@ func (w *workload) servedRedundantly(counts []int32) float64 {
 func (w *workload) epsilon() float64 { return tolerance / 2 * w.demand }
 
 // reduced is the cost of a column with its uses priced.
-func (w *workload) reduced(c *column, prices []float64) float64 {
-	value := c.cost
-	for i, r := range w.rows {
-		if c.use[i] != 0 {
-			value += prices[r] * c.use[i]
-		}
+func (w *workload) reduced(of entries, prices []float64) float64 {
+	value := of.cost()
+	for n, use := range of.use() {
+		value += prices[w.rows[n]] * use
 	}
 	return value
 }

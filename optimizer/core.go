@@ -124,7 +124,7 @@ func (c *core) collect() bool {
 		group := coreGroup{workload: i, columns: store.take(len(columns))[:0]}
 		for k := range columns {
 			index, _ := l.intern(i, columns[k].x)
-			group.columns = append(group.columns, coreColumn{index, max(0, w.reduced(&columns[k], c.prices)-least)})
+			group.columns = append(group.columns, coreColumn{index, max(0, w.reduced(columns[k].entries, c.prices)-least)})
 		}
 		total += c.addGroup(group)
 	}
@@ -158,7 +158,7 @@ func (c *core) addGroup(g coreGroup) int {
 		column := g.columns[0]
 		c.picks[g.workload] = column.index
 		c.spent += column.excess
-		c.cost += c.t.l.columns[g.workload][column.index].cost
+		c.cost += c.t.l.columns[g.workload].entries(column.index).cost()
 		c.use(c.used, g.workload, column.index, 1)
 		return 0
 	}
@@ -169,9 +169,9 @@ func (c *core) addGroup(g coreGroup) int {
 
 // use adds a multiple of the use of a column.
 func (c *core) use(used []float64, workload int, index int32, times float64) {
-	column := &c.t.l.columns[workload][index]
+	use := c.t.l.columns[workload].entries(index).use()
 	for k, r := range c.t.l.workloads[workload].rows {
-		used[r] += times * column.use[k]
+		used[r] += times * use[k]
 	}
 }
 
@@ -201,7 +201,7 @@ func (c *core) sumUses() {
 
 func (c *core) columnUse(g, n, k int) float64 {
 	group := &c.groups[g]
-	return c.t.l.columns[group.workload][group.columns[n].index].use[k]
+	return c.t.l.columns[group.workload].entries(group.columns[n].index).use()[k]
 }
 
 // search tries all combinations depth first, the cheapest first. It returns false

@@ -44,7 +44,7 @@ func randomCore(r *rand.Rand) *core {
 		g := coreGroup{workload: i}
 		for n := range int32(4) {
 			index, _ := l.intern(i, []int32{n})
-			g.columns = append(g.columns, coreColumn{index: index, excess: l.columns[i][index].cost})
+			g.columns = append(g.columns, coreColumn{index: index, excess: l.columns[i].entries(index).cost()})
 		}
 		c.addGroup(g)
 	}

@@ -43,9 +43,9 @@ func (c *core) newCoreMixture(programs int) *coreMixture {
 	for g := range c.groups {
 		group := &c.groups[g]
 		for k := range group.columns {
-			from := &l.columns[group.workload][group.columns[k].index]
+			from := l.columns[group.workload].entries(group.columns[k].index)
 			scaled = l.scaledUse(group.workload, from, scaled)
-			s.mixture.add(g, from.cost, scaled, false)
+			s.mixture.add(g, from.cost(), scaled, false)
 		}
 		s.excess[g] = make([]float64, len(group.columns))
 	}
@@ -112,7 +112,7 @@ func (s *coreMixture) prove() {
 		group, excess := &s.groups[g], s.excess[g]
 		w := &l.workloads[group.workload]
 		for k := range group.columns {
-			excess[k] = w.reduced(&l.columns[group.workload][group.columns[k].index], s.prices)
+			excess[k] = w.reduced(l.columns[group.workload].entries(group.columns[k].index), s.prices)
 		}
 		value.add(overLeast(excess, s.mixture.groups[g].closed))
 	}
@@ -156,7 +156,7 @@ func (s *coreMixture) chooseSplit() (choice coreSplit, ok bool) {
 	if ok {
 		below := 0.0
 		for _, f := range s.mixed[choice.group] {
-			if s.t.l.columns[s.groups[choice.group].workload][f.pick].x[choice.item] <= choice.at {
+			if s.t.l.columns[s.groups[choice.group].workload].x(f.pick)[choice.item] <= choice.at {
 				below += f.share
 			}
 		}
@@ -180,11 +180,11 @@ func (s *coreMixture) closeDear() {
 // exclude closes the columns on the other side of a split, and says whether any is left.
 func (s *coreMixture) exclude(choice coreSplit, below bool) (left bool) {
 	group := &s.groups[choice.group]
-	columns := s.t.l.columns[group.workload]
+	columns := &s.t.l.columns[group.workload]
 	for k, closed := range s.mixture.groups[choice.group].closed {
 		switch {
 		case closed:
-		case columns[group.columns[k].index].x[choice.item] <= choice.at == below:
+		case columns.x(group.columns[k].index)[choice.item] <= choice.at == below:
 			left = true
 		default:
 			s.close(choice.group, k)

@@ -122,15 +122,15 @@ func (p *coreProgram) linear() *lp.Problem {
 }
 
 func (p *coreProgram) linearColumn(g, k int) lp.Column {
-	l, from := p.t.l, p.column(g, k)
-	column := lp.Column{Cost: from.cost, Upper: math.Inf(1), Rows: []int32{int32(g)}, Values: []float64{1}}
+	l, from := p.t.l, p.entries(g, k)
+	column := lp.Column{Cost: from.cost(), Upper: math.Inf(1), Rows: []int32{int32(g)}, Values: []float64{1}}
 	add := func(row int, value float64) {
 		if value != 0 {
 			column.Rows, column.Values = append(column.Rows, int32(row)), append(column.Values, value)
 		}
 	}
 	for n, r := range l.workloads[p.groups[g].workload].rows {
-		add(len(p.groups)+int(r), from.use[n]*l.unit(int(r)))
+		add(len(p.groups)+int(r), from.use()[n]*l.unit(int(r)))
 	}
 	for c := range p.cuts {
 		add(len(p.groups)+len(l.rows)+c, p.cuts[c].coefficients[p.first[g]+k])
@@ -138,9 +138,10 @@ func (p *coreProgram) linearColumn(g, k int) lp.Column {
 	return column
 }
 
-func (p *coreProgram) column(g, k int) *column {
+// entries are those of column k of a group.
+func (p *coreProgram) entries(g, k int) entries {
 	group := &p.groups[g]
-	return &p.t.l.columns[group.workload][group.columns[k].index]
+	return p.t.l.columns[group.workload].entries(group.columns[k].index)
 }
 
 // run solves the linear program as it is, if there is effort left.
@@ -215,7 +216,7 @@ func (p *coreProgram) prove() {
 		w := &l.workloads[p.groups[g].workload]
 		excess := p.excess[p.first[g]:p.first[g+1]]
 		for k := range excess {
-			excess[k] += w.reduced(p.column(g, k), prices)
+			excess[k] += w.reduced(p.entries(g, k), prices)
 		}
 		bound.add(overLeast(excess, p.closed[p.first[g]:p.first[g+1]]))
 	}
@@ -256,12 +257,12 @@ func (p *coreProgram) chooseSplit() coreSplit {
 		if len(fractions) < 2 {
 			continue
 		}
-		w, columns := &p.t.l.workloads[p.groups[g].workload], p.t.l.columns[p.groups[g].workload]
+		w, columns := &p.t.l.workloads[p.groups[g].workload], &p.t.l.columns[p.groups[g].workload]
 		for item := range w.items {
 			mean, square := 0.0, 0.0
 			least, most := int32(math.MaxInt32), int32(0)
 			for _, f := range fractions {
-				n := columns[f.pick].x[item]
+				n := columns.x(f.pick)[item]
 				mean += f.share * float64(n)
 				square += f.share * float64(n) * float64(n)
 				least, most = min(least, n), max(most, n)
@@ -291,7 +292,8 @@ const leastShare = 1e-7
 
 // inside says whether a column is on a side of a split.
 func (p *coreProgram) inside(s coreSplit, below bool, k int) bool {
-	return p.column(s.group, k).x[s.item] <= s.at == below
+	group := &p.groups[s.group]
+	return p.t.l.columns[group.workload].x(group.columns[k].index)[s.item] <= s.at == below
 }
 
 // exclude closes the columns of the other side and returns their indices.

@@ -118,7 +118,7 @@ func (p *coreProgram) combine(u, a []float64) (right, magnitude float64) {
 		for k := range p.groups[g].columns {
 			i := p.first[g] + k
 			add(&a[i], &sizes[i], v)
-			for n, use := range p.column(g, k).use {
+			for n, use := range p.entries(g, k).use() {
 				add(&a[i], &sizes[i], rows[w.rows[n]]*use)
 			}
 		}

@@ -146,11 +146,11 @@ func (g *grouped) picksOf(t *tree, otherwise []int32) []int32 {
 	picks := slices.Clone(otherwise)
 	for i, known := range t.master.picks {
 		for _, pick := range known[g.taken[i]:] {
-			g.take(i, t.l.columns[i][pick].x, nil)
+			g.take(i, t.l.columns[i].x(pick), nil)
 		}
 		g.taken[i] = len(known)
 		pick := heaviest(t.master.mixed[i], t.bundle.value.cut.picks[i])
-		g.take(i, t.l.columns[i][pick].x, picks)
+		g.take(i, t.l.columns[i].x(pick), picks)
 	}
 	return picks
 }

@@ -6,19 +6,11 @@ import (
 	"github.com/poolwright/poolwright/internal/parallel"
 )
 
-// knownColumns has the configurations of a workload for quick passes: cost and use of each in a row.
-// The passes themselves add those met since the one before.
-type knownColumns struct {
-	rows   []int32
-	values []float64
-}
-
 // evaluateKnown is the Lagrangian over the configurations met so far, in place of its bound: never
 // below L, and some twenty times quicker.
 func (l *lagrangian) evaluateKnown(prices []float64) lagrangianValue {
 	v := lagrangianValue{ok: true, values: make([]float64, len(l.workloads))}
 	v.cut = cut{picks: make([]int32, len(l.workloads)), use: make([]float64, len(l.rows))}
-	l.prepareKnown()
 	parts := make([]knownPart, len(l.workers))
 	uses := make([]float64, len(l.workers)*len(l.rows))
 	parallel.Blocks(len(l.workloads), l.block, func(block, from, to int) {
@@ -47,16 +39,6 @@ func (l *lagrangian) evaluateKnown(prices []float64) lagrangianValue {
 	return v
 }
 
-func (l *lagrangian) prepareKnown() {
-	if l.known != nil {
-		return
-	}
-	l.known = make([]knownColumns, len(l.workloads))
-	for i := range l.known {
-		l.known[i].rows = l.workloads[i].rows
-	}
-}
-
 // knownPart sums up a block of workloads.
 type knownPart struct {
 	value, scale, cost float64
@@ -72,47 +54,25 @@ func (p *knownPart) add(l *lagrangian, i int, prices []float64) (least float64, 
 	}
 	p.value += least
 	p.scale += math.Abs(least)
-	known := &l.known[i]
-	column := known.column(pick)
-	p.cost += column[0]
-	for n, r := range known.rows {
-		p.use[r] += column[1+n]
+	of := l.columns[i].entries(pick)
+	p.cost += of.cost()
+	for n, r := range l.workloads[i].rows {
+		p.use[r] += of.use()[n]
 	}
 	return least, pick
 }
 
-// learn adds the columns that are new.
-func (k *knownColumns) learn(columns []column) {
-	stride := 1 + len(k.rows)
-	if len(k.values) == stride*len(columns) {
-		return
-	}
-	for _, c := range columns[len(k.values)/stride:] {
-		k.values = append(append(k.values, c.cost), c.use...)
-	}
-}
-
-func (k *knownColumns) column(pick int32) []float64 {
-	stride := 1 + len(k.rows)
-	return k.values[int(pick)*stride:][:stride]
-}
-
 // cheapestKnown finds the known configuration of workload i of least reduced cost.
 func (l *lagrangian) cheapestKnown(i int, prices []float64) (least float64, pick int32) {
-	known := &l.known[i]
-	known.learn(l.columns[i])
+	w, columns := &l.workloads[i], &l.columns[i]
 	least, pick = math.Inf(1), -1
-	from, to := int32(0), int32(len(l.columns[i]))
+	from, to := int32(0), int32(columns.len())
 	if len(l.fixed) > 0 && l.fixed[i] >= 0 {
 		from, to = l.fixed[i], l.fixed[i]+1
 	}
 	for k := from; k < to; k++ {
-		column := known.column(k)
-		reduced := column[0]
-		for n, r := range known.rows {
-			reduced += column[1+n] * prices[r]
-		}
-		if reduced < least && (l.narrowed[i] == 0 || l.fits(i, &l.columns[i][k])) {
+		reduced := w.reduced(columns.entries(k), prices)
+		if reduced < least && (l.narrowed[i] == 0 || l.fits(i, k)) {
 			least, pick = reduced, k
 		}
 	}
@@ -130,23 +90,16 @@ func (l *lagrangian) seed() {
 	}
 	l.seeded = true
 	var (
-		x       []int32
-		columns slab[column]
-		hashes  slab[uint64]
-		values  slab[float64]
+		x     []int32
+		slabs columnSlabs
 	)
-	l.prepareKnown()
 	for i := range l.workloads {
 		if l.halted(i) {
 			return
 		}
 		w := &l.workloads[i]
 		lo, hi := l.bounds(w)
-		room := len(l.columns[i]) + w.items + usuallyMet
-		l.columns[i] = append(columns.take(room)[:0], l.columns[i]...)
-		l.hashes[i] = append(hashes.take(room)[:0], l.hashes[i]...)
-		known := &l.known[i]
-		known.values = append(values.take(room * (1 + len(w.rows)))[:0], known.values...)
+		slabs.grow(&l.columns[i], w, l.columns[i].len()+w.items+usuallyMet)
 		if w.tenant != nil {
 			continue
 		}

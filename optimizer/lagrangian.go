@@ -19,16 +19,13 @@ type lagrangian struct {
 	pricer pricer
 	budget *effort
 	// columns are by workload; an index into them stays valid.
-	columns [][]column
-	hashes  [][]uint64
+	columns []columns
 	workers []worker // by block of workloads
 	block   int      // the number of workloads in a block
 	// tenants: some workloads are tenants, whose configurations are too many to be listed.
 	tenants bool
 	// seeded: there are the configurations that quick passes begin with.
 	seeded bool
-	// known has the columns by workload once more, for quick passes; nil before the first.
-	known []knownColumns
 	// narrowed counts the bounds of the node by workload that are not those of the root.
 	narrowed []int32
 	// fixed has the configuration that a dive has chosen by workload, or −1; nil outside of dives.
@@ -151,19 +148,15 @@ func newLagrangian(p *program, budget *effort) *lagrangian {
 	if l.tenants = slices.ContainsFunc(p.workloads, func(w workload) bool { return w.tenant != nil }); l.tenants {
 		l.block = min(blockSize, max(tenantBlock, len(p.workloads)/blockShare))
 	}
-	l.columns = make([][]column, len(p.workloads))
-	l.hashes = make([][]uint64, len(p.workloads))
+	l.columns = make([]columns, len(p.workloads))
 	l.workers = make([]worker, parallel.Count(len(p.workloads), l.block))
 	l.narrowed = make([]int32, len(p.workloads))
 	l.lo = make([]int32, p.items)
 	l.hi = make([]int32, p.items)
-	var (
-		columns slab[column]
-		hashes  slab[uint64]
-	)
+	var slabs columnSlabs
 	for i := range p.workloads {
 		w := &p.workloads[i]
-		l.columns[i], l.hashes[i] = columns.take(firstMet)[:0], hashes.take(firstMet)[:0]
+		slabs.grow(&l.columns[i], w, firstMet)
 		if l.limitItems(w) {
 			l.tightened = append(l.tightened, i)
 		}
@@ -270,39 +263,24 @@ func (l *lagrangian) cheapest(i int, prices []float64) (priced, []int32) {
 
 // intern returns the index of a configuration among the columns of workload i.
 func (l *lagrangian) intern(i int, x []int32) (int32, bool) {
-	h := uint64(0x9e3779b97f4a7c15)
-	for _, n := range x {
-		h = (h ^ uint64(n)) * 0xd6e8feb86659fd93
-		h ^= h >> 32
+	columns, hash := &l.columns[i], hashOfCounts(x)
+	if k := columns.find(x, hash); k != none {
+		return k, true
 	}
-	for k, other := range l.hashes[i] {
-		if other == h && sameCounts(l.columns[i][k].x, x) {
-			return int32(k), true
-		}
-	}
-	c, ok := l.worker(i).store.newColumn(&l.workloads[i], x)
+	store := &l.worker(i).store
+	defer store.reset()
+	c, ok := store.newColumn(&l.workloads[i], x)
 	if !ok {
-		return -1, false
+		return none, false
 	}
-	l.columns[i] = append(l.columns[i], c)
-	l.hashes[i] = append(l.hashes[i], h)
-	return int32(len(l.columns[i]) - 1), true
+	return columns.add(&c, hash), true
 }
 
-func sameCounts(a, b []int32) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// fits says whether a column is within the bounds of the node.
-func (l *lagrangian) fits(i int, c *column) bool {
+// fits says whether column k of workload i is within the bounds of the node.
+func (l *lagrangian) fits(i int, k int32) bool {
 	lo, hi := l.bounds(&l.workloads[i])
-	for k, n := range c.x {
-		if n < lo[k] || n > hi[k] {
+	for item, n := range l.columns[i].x(k) {
+		if n < lo[item] || n > hi[item] {
 			return false
 		}
 	}
@@ -403,10 +381,10 @@ func (l *lagrangian) sumCut(c *cut) {
 	var cost runningSum
 	c.use = make([]float64, len(l.rows))
 	for i, pick := range c.picks {
-		column := &l.columns[i][pick]
-		cost.add(column.cost)
-		for k, r := range l.workloads[i].rows {
-			c.use[r] += column.use[k]
+		of := l.columns[i].entries(pick)
+		cost.add(of.cost())
+		for n, r := range l.workloads[i].rows {
+			c.use[r] += of.use()[n]
 		}
 	}
 	c.cost = cost.total()
@@ -414,10 +392,10 @@ func (l *lagrangian) sumCut(c *cut) {
 
 // exchanged is a cut with another configuration of workload i.
 func (l *lagrangian) exchanged(from *cut, i int, pick int32) cut {
-	old, to := &l.columns[i][from.picks[i]], &l.columns[i][pick]
-	c := cut{cost: from.cost + to.cost - old.cost, use: slices.Clone(from.use), picks: slices.Clone(from.picks)}
-	for k, r := range l.workloads[i].rows {
-		c.use[r] += to.use[k] - old.use[k]
+	old, to := l.columns[i].entries(from.picks[i]), l.columns[i].entries(pick)
+	c := cut{cost: from.cost + to.cost() - old.cost(), use: slices.Clone(from.use), picks: slices.Clone(from.picks)}
+	for n, r := range l.workloads[i].rows {
+		c.use[r] += to.use()[n] - old.use()[n]
 	}
 	c.picks[i] = pick
 	return c

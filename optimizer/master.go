@@ -67,10 +67,10 @@ func (t *tree) resetMixture(m *mixture, rows [][]int32, used, prices []float64) 
 func (l *lagrangian) unit(r int) float64 { return 1 / max(1, math.Abs(l.rows[r].limit)) }
 
 // scaledUse is what a column of workload i uses of its rows, in their units; buffer may be taken for it.
-func (l *lagrangian) scaledUse(i int, c *column, buffer []float64) []float64 {
-	buffer = resize(buffer, len(c.use))
+func (l *lagrangian) scaledUse(i int, of entries, buffer []float64) []float64 {
+	buffer = resize(buffer, len(of.use()))
 	for n, r := range l.workloads[i].rows {
-		buffer[n] = c.use[n] * l.unit(int(r))
+		buffer[n] = of.use()[n] * l.unit(int(r))
 	}
 	return buffer
 }
@@ -82,12 +82,12 @@ func (m *master) addNearest(most int) {
 		order   []int32
 		reduced []float64
 	)
-	for i, columns := range l.columns {
+	for i := range l.columns {
 		order, reduced = order[:0], reduced[:0]
-		for k := range columns {
-			reduced = append(reduced, l.workloads[i].reduced(&columns[k], prices))
-			if l.fits(i, &columns[k]) {
-				order = append(order, int32(k))
+		for k := range int32(l.columns[i].len()) {
+			reduced = append(reduced, l.workloads[i].reduced(l.columns[i].entries(k), prices))
+			if l.fits(i, k) {
+				order = append(order, k)
 			}
 		}
 		slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(reduced[a], reduced[b]), int(a-b)) })
@@ -126,9 +126,9 @@ func (m *master) addColumn(i int, pick int32) {
 		m.position[i] = append(m.position[i], -1)
 	}
 	l := m.t.l
-	from := &l.columns[i][pick]
+	from := l.columns[i].entries(pick)
 	m.scaled = l.scaledUse(i, from, m.scaled)
-	m.mixture.add(i, from.cost, m.scaled, !l.fits(i, from))
+	m.mixture.add(i, from.cost(), m.scaled, !l.fits(i, pick))
 	m.position[i][pick] = int32(len(m.picks[i]))
 	m.picks[i] = append(m.picks[i], pick)
 }
@@ -136,7 +136,7 @@ func (m *master) addColumn(i int, pick int32) {
 // narrow closes the columns of a workload that are out of the bounds of the node, and opens the others.
 func (m *master) narrow(i int) {
 	for k, pick := range m.picks[i] {
-		m.mixture.groups[i].closed[k] = !m.t.l.fits(i, &m.t.l.columns[i][pick])
+		m.mixture.groups[i].closed[k] = !m.t.l.fits(i, pick)
 	}
 }
 
@@ -272,7 +272,7 @@ func (m *master) few() bool {
 	for i := range m.picks {
 		w, closed := &l.workloads[i], m.mixture.groups[i].closed
 		for k, pick := range m.picks[i] {
-			if !closed[k] && w.reduced(&l.columns[i][pick], b.prices) < b.value.values[i]+reach {
+			if !closed[k] && w.reduced(l.columns[i].entries(pick), b.prices) < b.value.values[i]+reach {
 				left--
 			}
 		}
@@ -338,9 +338,9 @@ func (t *tree) belowMean(i int, fractions []fraction, otherwise int32) int32 {
 	}
 	mean := 0.0
 	for _, f := range fractions {
-		mean += f.share * float64(t.l.columns[i][f.pick].x[0])
+		mean += f.share * float64(t.l.columns[i].x(f.pick)[0])
 	}
-	if pick, ok := t.l.intern(i, []int32{int32(mean)}); ok && t.l.fits(i, &t.l.columns[i][pick]) {
+	if pick, ok := t.l.intern(i, []int32{int32(mean)}); ok && t.l.fits(i, pick) {
 		return pick
 	}
 	return otherwise

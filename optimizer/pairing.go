@@ -141,7 +141,7 @@ func (p *pairing) room(m move, row int32) float64 {
 	room := p.l.rows[row].limit - p.use[row]
 	if n := slices.Index(p.l.workloads[m.workload].rows, row); n >= 0 {
 		from, to := p.columns(m)
-		room -= to.use[n] - from.use[n]
+		room -= to.use()[n] - from.use()[n]
 	}
 	return room
 }
@@ -153,9 +153,9 @@ func (p *pairing) apply(m move) {
 }
 
 // columns are those that a move exchanges.
-func (p *pairing) columns(m move) (from, to *column) {
-	columns := p.l.columns[m.workload]
-	return &columns[p.picks[m.workload]], &columns[m.to]
+func (p *pairing) columns(m move) (from, to entries) {
+	columns := &p.l.columns[m.workload]
+	return columns.entries(p.picks[m.workload]), columns.entries(m.to)
 }
 
 // mostExceeded is the row that a move exceeds the most, priced, or none, and by how much.
@@ -164,7 +164,7 @@ func (p *pairing) mostExceeded(m move) (row int32, excess float64) {
 	row = none
 	most := 0.0
 	for n, r := range p.l.workloads[m.workload].rows {
-		use := p.use[r] + (to.use[n] - from.use[n])
+		use := p.use[r] + (to.use()[n] - from.use()[n])
 		if over := p.over(int(r), use); over > most {
 			row, excess, most = r, use-p.l.rows[r].limit, over
 		}
@@ -184,13 +184,13 @@ func (p *pairing) fitTogether(m, other move) bool {
 		)
 		switch {
 		case k == len(others) || n < len(rows) && rows[n] < others[k]:
-			r, change = rows[n], to.use[n]-from.use[n]
+			r, change = rows[n], to.use()[n]-from.use()[n]
 			n++
 		case n == len(rows) || others[k] < rows[n]:
-			r, change = others[k], otherTo.use[k]-otherFrom.use[k]
+			r, change = others[k], otherTo.use()[k]-otherFrom.use()[k]
 			k++
 		default:
-			r, change = rows[n], (to.use[n]-from.use[n])+(otherTo.use[k]-otherFrom.use[k])
+			r, change = rows[n], (to.use()[n]-from.use()[n])+(otherTo.use()[k]-otherFrom.use()[k])
 			n, k = n+1, k+1
 		}
 		if change > 0 && p.use[r]+change > p.l.rows[r].limit {
@@ -211,19 +211,19 @@ func (p *primal) moves(a *assignment) (saving []move, relief [][]easing) {
 	for r := range relief {
 		relief[r] = relief[r][:0]
 	}
-	for i, columns := range p.l.columns {
+	for i := range p.l.columns {
 		if !p.l.budget.goOn(p.choices(i)/pairsPerEffort + 1) {
 			return nil, nil
 		}
 		w := &p.l.workloads[i]
-		from := p.column(i, a.picks[i])
+		from := p.entries(i, a.picks[i])
 		for n := range p.choices(i) {
 			k := p.choice(i, n)
-			to := &columns[k]
-			if int32(k) == a.picks[i] || w.reduced(to, p.prices)-p.least[i] > a.cost-p.bound || !p.allowed(i, k) {
+			to := p.entries(i, k)
+			if k == a.picks[i] || w.reduced(to, p.prices)-p.least[i] > a.cost-p.bound || !p.allowed(i, k) {
 				continue
 			}
-			m := move{workload: int32(i), to: int32(k), change: to.cost - from.cost}
+			m := move{workload: int32(i), to: k, change: to.cost() - from.cost()}
 			if m.change < 0 {
 				saving = append(saving, m)
 			}
@@ -233,7 +233,7 @@ func (p *primal) moves(a *assignment) (saving []move, relief [][]easing) {
 			e := easing{move: m}
 			e.taken, e.take = p.mostTaken(w, from, to)
 			for n, r := range w.rows {
-				if e.use = to.use[n] - from.use[n]; e.use < 0 {
+				if e.use = to.use()[n] - from.use()[n]; e.use < 0 {
 					relief[r] = append(relief[r], e)
 				}
 			}
@@ -245,11 +245,11 @@ func (p *primal) moves(a *assignment) (saving []move, relief [][]easing) {
 }
 
 // mostTaken is the row of which an exchange takes most, priced, or none, and how much.
-func (p *primal) mostTaken(w *workload, from, to *column) (row int32, take float64) {
+func (p *primal) mostTaken(w *workload, from, to entries) (row int32, take float64) {
 	row = none
 	most := 0.0
 	for n, r := range w.rows {
-		use := to.use[n] - from.use[n]
+		use := to.use()[n] - from.use()[n]
 		if price := use * p.unit[r]; price > most {
 			row, take, most = r, use, price
 		}

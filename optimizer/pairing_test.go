@@ -43,21 +43,22 @@ func randomAssignment(seed uint64) (*primal, *assignment) {
 func leastPartner(p *pairing, m move) float64 {
 	least := math.Inf(1)
 	from, to := p.columns(m)
-	for i, columns := range p.l.columns {
+	for i := range p.l.columns {
+		columns := &p.l.columns[i]
 		if i == int(m.workload) || p.done[i] {
 			continue
 		}
-		for k := range columns {
+		for k := range int32(columns.len()) {
 			use := slices.Clone(p.use)
-			exchange := func(workload int, from, to *column) {
+			exchange := func(workload int, from, to entries) {
 				for n, r := range p.l.workloads[workload].rows {
-					use[r] += to.use[n] - from.use[n]
+					use[r] += to.use()[n] - from.use()[n]
 				}
 			}
-			have := &columns[p.picks[i]]
+			have, other := columns.entries(p.picks[i]), columns.entries(k)
 			exchange(int(m.workload), from, to)
-			exchange(i, have, &columns[k])
-			change := columns[k].cost - have.cost
+			exchange(i, have, other)
+			change := other.cost() - have.cost()
 			if p.l.feasible(use) && m.change+change < -1e-9 && change < least {
 				least = change
 			}

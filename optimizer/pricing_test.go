@@ -113,7 +113,7 @@ func TestPricingFindsTheCheapestConfiguration(t *testing.T) {
 	pricingCases(t, func(l *lagrangian, i int, lo, hi []int32, prices []float64, all []column) {
 		want := math.Inf(1)
 		for k := range all {
-			want = min(want, l.workloads[i].reduced(&all[k], prices))
+			want = min(want, l.workloads[i].reduced(all[k].entries, prices))
 		}
 		bound, pick := l.price(i, prices)
 		if math.IsInf(want, 1) {
@@ -125,8 +125,8 @@ func TestPricingFindsTheCheapestConfiguration(t *testing.T) {
 		if math.Abs(bound-want) > 1e-12*(1+math.Abs(want)) || pick < 0 {
 			t.Fatalf("bound %v, want %v: %+v lo %v hi %v prices %v", bound, want, l.workloads[i], lo, hi, prices)
 		}
-		if got := l.workloads[i].reduced(&l.columns[i][pick], prices); math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
-			t.Fatalf("configuration %v costs %v, want %v", l.columns[i][pick], got, want)
+		if got := l.workloads[i].reduced(l.columns[i].entries(pick), prices); math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
+			t.Fatalf("configuration %v costs %v, want %v", l.columns[i].x(pick), got, want)
 		}
 	})
 }
@@ -144,27 +144,27 @@ func TestEnumerationMissesOnlyWhatIsBeaten(t *testing.T) {
 			t.Fatal("enumeration cut off")
 		}
 		for k := range found {
-			if !w.allows(found[k].x) || w.reduced(&found[k], prices) > threshold*(1+1e-9) {
+			if !w.allows(found[k].x) || w.reduced(found[k].entries, prices) > threshold*(1+1e-9) {
 				t.Fatalf("found %+v above %v", found[k], threshold)
 			}
 		}
 		for k := range all {
-			if w.reduced(&all[k], prices) > threshold*(1-1e-9) {
+			if w.reduced(all[k].entries, prices) > threshold*(1-1e-9) {
 				continue
 			}
-			if !slices.ContainsFunc(found, func(c column) bool { return noWorse(&c, &all[k]) }) {
+			if !slices.ContainsFunc(found, func(c column) bool { return noWorse(c.entries, all[k].entries) }) {
 				t.Fatalf("missed %+v below %v: %+v\nlo %v hi %v prices %v found %+v", all[k], threshold, w, lo, hi, prices, found)
 			}
 		}
 	})
 }
 
-func noWorse(a, b *column) bool {
-	if a.cost > b.cost+1e-9*(1+math.Abs(b.cost)) {
+func noWorse(a, b entries) bool {
+	if a.cost() > b.cost()+1e-9*(1+math.Abs(b.cost())) {
 		return false
 	}
-	for k := range a.use {
-		if a.use[k] > b.use[k]+1e-9 {
+	for n, use := range a.use() {
+		if use > b.use()[n]+1e-9 {
 			return false
 		}
 	}
@@ -247,7 +247,7 @@ func TestPricingFillsCheaperPoolsFirst(t *testing.T) {
 	}
 	l := newLagrangian(moneyProgram(p, false), &effort{left: math.MaxInt})
 	bound, pick := l.price(0, make([]float64, len(l.rows)))
-	if x := l.columns[0][pick].x; !slices.Equal(x, []int32{15, 15, 11, 0, 0}) {
+	if x := l.columns[0].x(pick); !slices.Equal(x, []int32{15, 15, 11, 0, 0}) {
 		t.Errorf("replicas %v", x)
 	}
 	if want := 15*4.0 + 15*4.01 + 11*4.02; math.Abs(bound-want) > 1e-9 {

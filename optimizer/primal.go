@@ -34,20 +34,18 @@ func (p *primal) choices(i int) int {
 	if p.among != nil {
 		return len(p.among.picks[i])
 	}
-	return len(p.l.columns[i])
+	return p.l.columns[i].len()
 }
 
-func (p *primal) choice(i, n int) int {
+func (p *primal) choice(i, n int) int32 {
 	if p.among != nil {
-		return int(p.among.picks[i][n])
+		return p.among.picks[i][n]
 	}
-	return n
+	return int32(n)
 }
 
 // allowed says whether column k of workload i is within the bounds of the node.
-func (p *primal) allowed(i, k int) bool {
-	return p.l.narrowed[i] == 0 || p.l.fits(i, &p.l.columns[i][k])
-}
+func (p *primal) allowed(i int, k int32) bool { return p.l.narrowed[i] == 0 || p.l.fits(i, k) }
 
 func (p *primal) start(picks []int32) *assignment {
 	c := cut{picks: slices.Clone(picks)}
@@ -55,14 +53,14 @@ func (p *primal) start(picks []int32) *assignment {
 	return &assignment{picks: c.picks, use: c.use, cost: c.cost}
 }
 
-func (p *primal) column(i int, k int32) *column { return &p.l.columns[i][k] }
+func (p *primal) entries(i int, k int32) entries { return p.l.columns[i].entries(k) }
 
 // exchange gives workload i column k.
 func (p *primal) exchange(a *assignment, i int, k int32) {
-	from, to := p.column(i, a.picks[i]), p.column(i, k)
-	a.cost += to.cost - from.cost
+	from, to := p.entries(i, a.picks[i]), p.entries(i, k)
+	a.cost += to.cost() - from.cost()
 	for n, r := range p.l.workloads[i].rows {
-		a.use[r] += to.use[n] - from.use[n]
+		a.use[r] += to.use()[n] - from.use()[n]
 	}
 	a.picks[i] = k
 }
@@ -92,19 +90,19 @@ const pairsPerEffort = 100
 
 func (p *primal) improveOne(a *assignment) bool {
 	improved, looked := false, 0
-	for i, columns := range p.l.columns {
+	for i := range p.l.columns {
 		choices := p.choices(i)
 		looked += choices
-		best, bestChange := int32(-1), -1e-12*(math.Abs(a.cost)+1e-300)
-		from := p.column(i, a.picks[i])
+		best, bestChange := none, -1e-12*(math.Abs(a.cost)+1e-300)
+		from := p.entries(i, a.picks[i])
 		for n := range choices {
 			k := p.choice(i, n)
-			to := &columns[k]
-			if change := to.cost - from.cost; change < bestChange && p.fitsAfter(a, i, from, to) && p.allowed(i, k) {
-				best, bestChange = int32(k), change
+			to := p.entries(i, k)
+			if change := to.cost() - from.cost(); change < bestChange && p.fitsAfter(a, i, from, to) && p.allowed(i, k) {
+				best, bestChange = k, change
 			}
 		}
-		if best >= 0 {
+		if best != none {
 			p.exchange(a, i, best)
 			improved = true
 		}
@@ -116,20 +114,23 @@ func (p *primal) improveOne(a *assignment) bool {
 // topUp adds replicas of workloads with a single item while they fit and serve demand for less than it costs.
 func (p *primal) topUp(a *assignment) (improved bool) {
 	for i := range p.l.workloads {
-		w, from := &p.l.workloads[i], p.column(i, a.picks[i])
-		if !w.divisible() || from.unmet == 0 {
+		w, from := &p.l.workloads[i], a.picks[i]
+		if !w.divisible() {
 			continue
 		}
-		n := math.Ceil(from.unmet / w.variants[0].capacity)
+		unmet, replicas := p.l.columns[i].rest(from).unmet, p.l.columns[i].x(from)[0]
+		if unmet == 0 {
+			continue
+		}
+		n := math.Ceil(unmet / w.variants[0].capacity)
 		for _, u := range w.usesOf(&w.places[0]) {
 			n = min(n, math.Floor((p.l.rows[u.row].limit-a.use[u.row])/u.amount))
 		}
 		_, hi := p.l.bounds(w)
-		if n = min(n, float64(hi[0]-from.x[0])); n < 1 {
+		if n = min(n, float64(hi[0]-replicas)); n < 1 {
 			continue
 		}
-		cost := from.cost
-		if k, ok := p.l.intern(i, []int32{from.x[0] + int32(n)}); ok && p.column(i, k).cost < cost && p.allowed(i, int(k)) {
+		if k, ok := p.l.intern(i, []int32{replicas + int32(n)}); ok && p.entries(i, k).cost() < p.entries(i, from).cost() && p.allowed(i, k) {
 			p.exchange(a, i, k)
 			improved = true
 		}
@@ -142,9 +143,9 @@ func (w *workload) divisible() bool {
 	return w.items == 1 && w.tenant == nil && w.redundancy == 0 && w.routing == nil && w.demand > 0 && !math.IsInf(w.unmetCost, 1) && (w.unmetRow == none || w.charged) && w.variants[0].capacity > 0
 }
 
-func (p *primal) fitsAfter(a *assignment, i int, from, to *column) bool {
+func (p *primal) fitsAfter(a *assignment, i int, from, to entries) bool {
 	for n, r := range p.l.workloads[i].rows {
-		if d := to.use[n] - from.use[n]; d > 0 && a.use[r]+d > p.l.rows[r].limit {
+		if d := to.use()[n] - from.use()[n]; d > 0 && a.use[r]+d > p.l.rows[r].limit {
 			return false
 		}
 	}
@@ -152,9 +153,9 @@ func (p *primal) fitsAfter(a *assignment, i int, from, to *column) bool {
 }
 
 // spares says whether a column uses less of some row than another of its workload.
-func (c *column) spares(other *column) bool {
-	for n := range c.use {
-		if c.use[n] < other.use[n] {
+func (e entries) spares(other entries) bool {
+	for n, use := range e.use() {
+		if use < other.use()[n] {
 			return true
 		}
 	}

@@ -85,18 +85,18 @@ func (p *primal) cheapestRelief(a *assignment, i int) (best relieving, ok bool) 
 	}
 	best = relieving{workload: i, rate: math.Inf(1)}
 	slight := 1e-9 * (math.Abs(a.cost) + 1)
-	w, from := &p.l.workloads[i], p.column(i, a.picks[i])
+	w, from := &p.l.workloads[i], p.entries(i, a.picks[i])
 	reduced := w.reduced(from, p.prices)
 	for n := range p.choices(i) {
 		k := p.choice(i, n)
-		to := &p.l.columns[i][k]
+		to := p.entries(i, k)
 		relief, waste := p.relief(a, i, from, to)
 		if relief <= slight {
 			continue
 		}
 		rate := (max(slight, w.reduced(to, p.prices)-reduced) + wasteShare*waste) / relief
 		if rate < best.rate && p.allowed(i, k) {
-			best.to, best.rate, ok = int32(k), rate, true
+			best.to, best.rate, ok = k, rate, true
 		}
 	}
 	return best, ok
@@ -107,9 +107,9 @@ const wasteShare = 0.3
 
 // relieves says whether workload i uses a row that is exceeded.
 func (p *primal) relieves(a *assignment, i int) bool {
-	c := p.column(i, a.picks[i])
+	use := p.entries(i, a.picks[i]).use()
 	for n, r := range p.l.workloads[i].rows {
-		if c.use[n] > 0 && a.use[r] > p.l.rows[r].limit {
+		if use[n] > 0 && a.use[r] > p.l.rows[r].limit {
 			return true
 		}
 	}
@@ -118,9 +118,9 @@ func (p *primal) relieves(a *assignment, i int) bool {
 
 // relief is by how much an exchange lowers what exceeds rows, and waste what it leaves unused of
 // them, both priced.
-func (p *primal) relief(a *assignment, i int, from, to *column) (relief, waste float64) {
+func (p *primal) relief(a *assignment, i int, from, to entries) (relief, waste float64) {
 	for n, r := range p.l.workloads[i].rows {
-		if d := to.use[n] - from.use[n]; d != 0 {
+		if d := to.use()[n] - from.use()[n]; d != 0 {
 			over := a.use[r] - p.l.rows[r].limit
 			relief += (max(0, over) - max(0, over+d)) * p.unit[r]
 			waste += (max(0, -over-d) - max(0, -over)) * p.unit[r]

@@ -135,7 +135,7 @@ func (b *bundle) aroundMean(i int, fractions []fraction) []int32 {
 	for item := range lo {
 		mean := 0.0
 		for _, f := range fractions {
-			mean += f.share * float64(l.columns[i][f.pick].x[item])
+			mean += f.share * float64(l.columns[i].x(f.pick)[item])
 		}
 		least, most := l.lo[w.firstItem+item], l.hi[w.firstItem+item]
 		lo[item] = max(least, int32(math.Floor(mean+1e-9))-nearMean)
@@ -174,7 +174,7 @@ func (b *bundle) spread(i int, fractions []fraction, units []float64) float64 {
 	for n, r := range b.l.workloads[i].rows {
 		least, most := math.Inf(1), math.Inf(-1)
 		for _, f := range fractions {
-			use := b.l.columns[i][f.pick].use[n]
+			use := b.l.columns[i].entries(f.pick).use()[n]
 			least, most = min(least, use), max(most, use)
 		}
 		spread += (most - least) * units[r]
@@ -185,24 +185,25 @@ func (b *bundle) spread(i int, fractions []fraction, units []float64) float64 {
 // nearest picks the configuration with the least of its excess over the cheapest and what is
 // missing afterwards: what the picks so far use less than their fractions.
 func (b *bundle) nearest(o *undecided, missing, units []float64, offShare float64) int32 {
-	w, columns := &b.l.workloads[o.workload], b.l.columns[o.workload]
+	w, columns := &b.l.workloads[o.workload], &b.l.columns[o.workload]
 	for n, r := range w.rows {
 		for _, f := range o.fractions {
-			missing[r] += f.share * columns[f.pick].use[n]
+			missing[r] += f.share * columns.entries(f.pick).use()[n]
 		}
 	}
 	best, least := o.choices[0], math.Inf(1)
 	for _, pick := range o.choices {
-		cost := w.reduced(&columns[pick], b.prices)
+		of := columns.entries(pick)
+		cost := w.reduced(of, b.prices)
 		for n, r := range w.rows {
-			cost += offShare * math.Abs(missing[r]-columns[pick].use[n]) * units[r]
+			cost += offShare * math.Abs(missing[r]-of.use()[n]) * units[r]
 		}
 		if cost < least {
 			best, least = pick, cost
 		}
 	}
 	for n, r := range w.rows {
-		missing[r] -= columns[best].use[n]
+		missing[r] -= columns.entries(best).use()[n]
 	}
 	return best
 }

@@ -571,9 +571,9 @@ func (s *solver) withoutLeftFree(l *lagrangian, a *assignment, p *plan) (without
 		if without == nil {
 			without, use = &plan{replicas: slices.Clone(p.replicas), unmet: slices.Clone(p.unmet)}, slices.Clone(a.use)
 		}
-		w, column := &l.workloads[i], &l.columns[i][a.picks[i]]
-		for k, r := range w.rows {
-			use[r] -= column.use[k]
+		w, of := &l.workloads[i], l.columns[i].entries(a.picks[i])
+		for n, r := range w.rows {
+			use[r] -= of.use()[n]
 		}
 		clear(without.replicas[w.firstItem:][:w.items])
 		without.unmet[i] = s.canonical.from.Workloads[given].Demand
@@ -615,9 +615,9 @@ func (p *program) carryOver(before outcome, settled float64) []float64 {
 func (l *lagrangian) plan(a *assignment) *plan {
 	p := &plan{replicas: make([]int32, l.program.items), unmet: make([]float64, len(l.workloads))}
 	for i, pick := range a.picks {
-		w, column := &l.workloads[i], &l.columns[i][pick]
-		copy(p.replicas[w.firstItem:], column.x)
-		p.unmet[i] = column.unmet
+		w, columns := &l.workloads[i], &l.columns[i]
+		copy(p.replicas[w.firstItem:], columns.x(pick))
+		p.unmet[i] = columns.rest(pick).unmet
 		if w.unmetFree {
 			p.unmet[i] = math.NaN()
 		}

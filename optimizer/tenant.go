@@ -93,21 +93,22 @@ func (t *tenant) alone(member *workload) workload {
 
 // configure works out cost and use of a configuration of all members, and says whether it is allowed.
 func (t *tenant) configure(c *column) bool {
-	use := make([]float64, len(t.quotas))
+	use, shared := make([]float64, len(t.quotas)), c.use()
 	x := c.x
+	defer t.store.reset()
 	for _, member := range t.members {
 		of, ok := t.store.newColumn(member, x[:member.items])
 		if !ok {
 			return false
 		}
 		x = x[member.items:]
-		c.cost += of.cost
+		c.entries[0] += of.cost()
 		for n, r := range member.rows {
-			if k, shared := slices.BinarySearch(t.whole.rows, r); shared {
-				c.use[k] += of.use[n]
+			if k, found := slices.BinarySearch(t.whole.rows, r); found {
+				shared[k] += of.use()[n]
 			} else {
 				k, _ = slices.BinarySearch(t.quotas, r)
-				use[k] += of.use[n]
+				use[k] += of.use()[n]
 			}
 		}
 	}
@@ -166,12 +167,11 @@ func (t *tenant) price(prices []float64) {
 		if member.shortfallRow != none {
 			w.shortfallCost += prices[member.shortfallRow]
 		}
-		columns := t.l.columns[m]
-		for k := range columns {
-			columns[k].cost = w.costOf(&columns[k])
+		columns := &t.l.columns[m]
+		for k := range int32(columns.len()) {
+			columns.entries(k)[0] = w.costOf(columns.x(k), columns.rest(k))
 		}
 	}
-	t.l.known = nil
 }
 
 // narrow sets the bounds on the items.
@@ -207,7 +207,7 @@ func (t *tenant) search(budget *effort) (answer priced, x []int32, spent int) {
 	}
 	t.open = found.best.cost - found.bound
 	for m, pick := range found.best.picks {
-		x = append(x, t.l.columns[m][pick].x...)
+		x = append(x, t.l.columns[m].x(pick)...)
 	}
 	t.warm.prices = found.prices
 	t.begin(x)

@@ -321,7 +321,7 @@ func (t *tree) adopt(from *warmStart) {
 		if !kept {
 			continue
 		}
-		if pick, ok := t.l.intern(i, from.x[w.firstItem:w.firstItem+w.items]); ok && t.l.fits(i, &t.l.columns[i][pick]) {
+		if pick, ok := t.l.intern(i, from.x[w.firstItem:w.firstItem+w.items]); ok && t.l.fits(i, pick) {
 			picks[i] = pick
 		}
 	}
@@ -773,23 +773,22 @@ func (t *tree) nearest(i int, reach float64) float64 {
 			reach /= 3
 		}
 	}
-	byReduced := func(a, b *column) int {
+	byReduced := func(a, b entries) int {
 		return cmp.Compare(w.reduced(a, t.bundle.prices), w.reduced(b, t.bundle.prices))
 	}
-	slices.SortStableFunc(near, func(a, b column) int { return byReduced(&a, &b) })
-	indices := t.internAll(i, near[:min(len(near), nearColumns)])
-	for k := range t.l.columns[i] {
-		if !slices.Contains(indices, int32(k)) && t.l.fits(i, &t.l.columns[i][k]) {
-			indices = append(indices, int32(k))
+	slices.SortStableFunc(near, func(a, b column) int { return byReduced(a.entries, b.entries) })
+	indices, columns := t.internAll(i, near[:min(len(near), nearColumns)]), &t.l.columns[i]
+	for k := range int32(columns.len()) {
+		if !slices.Contains(indices, k) && t.l.fits(i, k) {
+			indices = append(indices, k)
 		}
 	}
-	slices.SortStableFunc(indices, func(a, b int32) int { return byReduced(&t.l.columns[i][a], &t.l.columns[i][b]) })
+	slices.SortStableFunc(indices, func(a, b int32) int { return byReduced(columns.entries(a), columns.entries(b)) })
 	t.near[i] = indices[:min(len(indices), nearColumns)]
 	return reach
 }
 
 func (t *tree) internAll(i int, columns []column) []int32 {
-	t.l.columns[i], t.l.hashes[i] = slices.Grow(t.l.columns[i], len(columns)), slices.Grow(t.l.hashes[i], len(columns))
 	indices := make([]int32, 0, nearColumns)
 	for k := range columns {
 		if index, ok := t.l.intern(i, columns[k].x); ok {
@@ -814,9 +813,9 @@ func (t *tree) addSparingColumns(a *assignment, factor float64) bool {
 	added := false
 	stride := len(t.l.workloads)/sparingSample + 1
 	for i := 0; i < len(t.l.workloads); i += stride {
-		before := len(t.l.columns[i])
+		before := t.l.columns[i].len()
 		t.l.price(i, prices)
-		added = added || len(t.l.columns[i]) > before
+		added = added || t.l.columns[i].len() > before
 		if !t.l.budget.spend(1) {
 			break
 		}
