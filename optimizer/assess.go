@@ -21,7 +21,10 @@ func (p *Problem) Assess(replicas [][][]int) (*Solution, error) {
 // with the allocation of the workload.
 func (p *Problem) assess(replicas [][][]int, packings []packing, visit func(i int, a *Allocation)) *Solution {
 	allocations := make([]Allocation, len(p.Workloads))
-	e := p.evaluate(replicas, packings, func(i int) { visit(i, &allocations[i]) })
+	e := p.evaluate(replicas, packings, func(i int, s service) {
+		allocations[i] = Allocation{Replicas: replicas[i], Unmet: s.unmet, Shortfall: s.shortfall, ShapeShares: s.shares}
+		visit(i, &allocations[i])
+	})
 	s := &Solution{
 		Proof: Unproven, Objective: e.Objective, PricePerHour: e.PricePerHour, Gap: gapOf(e.Objective, 0),
 		Allocations: allocations,
@@ -34,13 +37,11 @@ func (p *Problem) assess(replicas [][][]int, packings []packing, visit func(i in
 	for q, used := range e.Quotas {
 		s.Quotas[q].Used = used
 	}
-	for i := range p.Workloads {
-		a := &allocations[i]
-		a.Replicas, a.Unmet, a.ShapeShares, a.Shortfall = replicas[i], e.Unmet[i], e.ShapeShares[i], e.Shortfall[i]
-		switch {
-		case e.Shortfall[i] > 0:
+	for i := range allocations {
+		switch a := &allocations[i]; {
+		case a.Shortfall > 0:
 			s.Demand = Infeasible
-		case e.Unmet[i] > 0 && s.Demand == Served:
+		case a.Unmet > 0 && s.Demand == Served:
 			s.Demand = Partial
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/poolwright/poolwright/internal/parallel"
 )
 
 // canonical is a problem in an order that depends on its content, and on names
@@ -300,25 +302,34 @@ func (c *canonical) planOf(replicas [][][]int, unmet func(i int) float64) *plan 
 // restore returns replicas by canonical item in the order of the original problem.
 func (c *canonical) restore(items []int32) [][][]int {
 	out := make([][][]int, len(c.workloads))
-	var (
-		variants slab[[]int]
-		counts   slab[int]
-	)
-	for from, i := range c.place {
-		replicas := variants.take(c.firstVariant[i+1] - c.firstVariant[i])
-		of, x := c.items[from], items[c.first[i]:]
-		places := counts.take(len(of))
-		for first := 0; first < len(of); {
-			variant, next := of[first].variant, first
-			for ; next < len(of) && of[next].variant == variant; next++ {
-				places[first+int(of[next].placement)] = int(x[next])
-			}
-			replicas[variant] = places[first:next:next]
-			first = next
+	parallel.Blocks(len(out), evaluationBlock, func(_, from, to int) {
+		variants, places := 0, 0
+		for _, i := range c.place[from:to] {
+			variants += c.firstVariant[i+1] - c.firstVariant[i]
+			places += c.first[i+1] - c.first[i]
 		}
-		out[from] = replicas
-	}
+		rows, counts := make([][]int, variants), make([]int, places)
+		for ; from < to; from++ {
+			i := c.place[from]
+			variants, places = c.firstVariant[i+1]-c.firstVariant[i], c.first[i+1]-c.first[i]
+			out[from] = rows[:variants:variants]
+			c.restoreOne(out[from], counts[:places], c.items[from], items[c.first[i]:])
+			rows, counts = rows[variants:], counts[places:]
+		}
+	})
 	return out
+}
+
+// restoreOne fills in the replicas of a workload by variant and placement, which are parts of counts.
+func (c *canonical) restoreOne(replicas [][]int, counts []int, of []item, x []int32) {
+	for first := 0; first < len(of); {
+		variant, next := of[first].variant, first
+		for ; next < len(of) && of[next].variant == variant; next++ {
+			counts[first+int(of[next].placement)] = int(x[next])
+		}
+		replicas[variant] = counts[first:next:next]
+		first = next
+	}
 }
 
 // orderBy sorts indices by colour, then name.

@@ -39,26 +39,30 @@ func (p *Problem) Evaluate(replicas [][][]int) (Evaluation, error) {
 	if err := p.checkShape(replicas); err != nil {
 		return Evaluation{}, err
 	}
-	return p.evaluate(replicas, packPools(p), func(int) {}), nil
+	unmet, shares, shortfall := make([]float64, len(p.Workloads)), make([][][]float64, len(p.Workloads)), make([]int, len(p.Workloads))
+	e := p.evaluate(replicas, packPools(p), func(i int, s service) { unmet[i], shares[i], shortfall[i] = s.unmet, s.shares, s.shortfall })
+	e.Unmet, e.ShapeShares, e.Shortfall = unmet, shares, shortfall
+	return e, nil
 }
 
-// evaluate is Evaluate of a plan in the shape of the problem. It calls visit for each workload while that is at hand, as
-// going over a large problem once more takes longer than what is done with it. The calls run on several goroutines, so
+// service is what a plan leaves of a workload, and how its shapes are routed; as in Evaluation.
+type service struct {
+	unmet     float64
+	shares    [][]float64
+	shortfall int
+}
+
+// evaluate is Evaluate of a plan in the shape of the problem, but for what is by workload. That it tells visit, while the workload is
+// at hand: going over a large problem once more takes longer than what is done with it. The calls run on several goroutines, so
 // that each may write only what belongs to its workload.
-func (p *Problem) evaluate(replicas [][][]int, packings []packing, visit func(i int)) Evaluation {
-	e := Evaluation{
-		Unmet:       make([]float64, len(p.Workloads)),
-		ShapeShares: make([][][]float64, len(p.Workloads)),
-		Shortfall:   make([]int, len(p.Workloads)),
-	}
+func (p *Problem) evaluate(replicas [][][]int, packings []packing, visit func(i int, s service)) (e Evaluation) {
 	all := evaluationPart{occupancy: newOccupancy(p, packings)}
 	parts := make([]evaluationPart, parallel.Count(len(p.Workloads), evaluationBlock))
 	parallel.Blocks(len(p.Workloads), evaluationBlock, func(block, from, to int) {
 		part := &parts[block]
 		part.occupancy = all.unused()
 		p.fetched(from, to, func(i int) {
-			part.add(p, &e, i, replicas[i])
-			visit(i)
+			visit(i, part.add(&p.Workloads[i], replicas[i]))
 		})
 	})
 	for k := range parts {
@@ -86,9 +90,8 @@ type evaluationPart struct {
 	counts     []int // scratch
 }
 
-// add evaluates workload i.
-func (part *evaluationPart) add(p *Problem, e *Evaluation, i int, replicas [][]int) {
-	w := &p.Workloads[i]
+// add evaluates a workload.
+func (part *evaluationPart) add(w *Workload, replicas [][]int) (s service) {
 	part.counts = appendTotals(part.counts[:0], replicas)
 	for j := range w.Variants {
 		v := &w.Variants[j]
@@ -107,12 +110,13 @@ func (part *evaluationPart) add(p *Problem, e *Evaluation, i int, replicas [][]i
 			part.costs.add(cost)
 		}
 	}
-	e.Unmet[i], e.ShapeShares[i] = w.serve(part.counts)
-	if w.Penalized && e.Unmet[i] > 0 {
-		part.costs.add(w.UnmetPenalty * e.Unmet[i])
+	s.unmet, s.shares = w.serve(part.counts)
+	if w.Penalized && s.unmet > 0 {
+		part.costs.add(w.UnmetPenalty * s.unmet)
 	}
-	e.Shortfall[i] = w.shortfall(part.counts)
+	s.shortfall = w.shortfall(part.counts)
 	part.violations = append(part.violations, w.violations(part.counts)...)
+	return s
 }
 
 // join adds the evaluation of other workloads.
