@@ -35,6 +35,9 @@ type took struct {
 	Feasible bool
 	// Elapsed is by the clock, CPU processor time. Later is Elapsed of the same solve once more.
 	Elapsed, CPU, Later time.Duration
+	// Faults are page faults, and FaultTime is what one takes.
+	Faults    int64
+	FaultTime time.Duration
 	// PeakMemory of the process in bytes, the problem included.
 	PeakMemory int64
 }
@@ -65,6 +68,9 @@ func probe(description string, w io.Writer) error {
 			return err
 		}
 		r.Later = again.Elapsed
+		if r.FaultTime, err = machine.FaultTime(); err != nil {
+			return err
+		}
 	}
 	return json.NewEncoder(w).Encode(r)
 }
@@ -72,7 +78,7 @@ func probe(description string, w io.Writer) error {
 func (t *task) solve(problem *optimizer.Problem) (*optimizer.Solution, took, error) {
 	runtime.GC() // as in solve
 	o := optimizer.Options{RelativeGap: relativeGap}
-	begin, start := time.Now(), machine.ProcessorTime()
+	begin, start, faults := time.Now(), machine.ProcessorTime(), machine.PageFaults()
 	o.Stop = func() bool {
 		return t.TimeLimit > 0 && time.Since(begin) > t.TimeLimit || machine.ProcessorTime()-start > t.Limit
 	}
@@ -80,7 +86,10 @@ func (t *task) solve(problem *optimizer.Problem) (*optimizer.Solution, took, err
 	if err != nil {
 		return nil, took{}, err
 	}
-	return s, took{Gap: s.Gap, Proven: s.Proof == optimizer.Optimal, Elapsed: time.Since(begin), CPU: machine.ProcessorTime() - start}, nil
+	return s, took{
+		Gap: s.Gap, Proven: s.Proof == optimizer.Optimal,
+		Elapsed: time.Since(begin), CPU: machine.ProcessorTime() - start, Faults: machine.PageFaults() - faults,
+	}, nil
 }
 
 // ask runs a task in a process of its own.
@@ -107,19 +116,20 @@ func ask(ctx context.Context, t task) (took, error) {
 const footprintAbout = `Every problem is solved in a process of its own, once what drawing it left behind is collected. Memory is the
 most that the process held (VmHWM), the problem included, on one core. With a time limit the solver is stopped by the clock, in five
 processes each, on one core and on all: the table has medians of what the first solve of a process took by the clock, as a caller waits for it, of the
-same solve once more, as in a server, which has memory by then, and of the processor time of the first on all cores together; the longest first one; and whether
-the plans of the first ones are feasible, breaking no limit, judged from the problem.`
+same solve once more, as in a server, which has memory by then, and of the processor time of the first on all cores together; the longest first one; the page faults of the
+first, which come with memory that is new to a process; and whether the plans of the first ones are feasible, breaking no limit, judged from the problem.`
 
 // stops is the number of processes in which a solve is stopped.
 const stops = 5
 
 // footprintSection measures memory by size, and time limits.
 func footprintSection(ctx context.Context, o options) (*section, error) {
-	s := &section{title: "Memory and time limits", about: footprintAbout}
+	s := &section{title: "Memory and time limits"}
 	memory := table.Table{Title: "Peak memory", Columns: table.Columns("kind", "workloads", "pools", "MB", "gap %")}
-	limited := table.Table{Title: "Stopped after 10 ms", Columns: table.Columns("kind", "workloads", "pools", "cores", "first ms", "longest ms", "later ms", "processor ms", "gap %", "feasible")}
+	limited := table.Table{Title: "Stopped after 10 ms", Columns: table.Columns("kind", "workloads", "pools", "cores", "first ms", "longest ms", "later ms", "processor ms", "faults", "gap %", "feasible")}
 	counts := slices.Compact([]int{1, o.cores})
 	most, first, later, feasible := 0.0, make([]float64, len(counts)), make([]float64, len(counts)), 1.0
+	var faultTimes []float64
 	for _, workloads := range sizes(o.largest) {
 		all := []setting{ofKind(instance.Tight), byPriority(), largeShort()}
 		for _, kind := range all {
@@ -138,7 +148,7 @@ func footprintSection(ctx context.Context, o options) (*section, error) {
 			t.TimeLimit = 10 * time.Millisecond
 			for k, cores := range counts {
 				t.Cores = cores
-				var firsts, laters, processor, gaps []float64
+				var firsts, laters, processor, faults, gaps []float64
 				fits := true
 				for range stops {
 					o.pace.sample()
@@ -147,11 +157,12 @@ func footprintSection(ctx context.Context, o options) (*section, error) {
 					}
 					firsts, laters = append(firsts, milliseconds(r.Elapsed)), append(laters, milliseconds(r.Later))
 					processor, gaps = append(processor, milliseconds(r.CPU)), append(gaps, 100*r.Gap)
+					faults, faultTimes = append(faults, float64(r.Faults)), append(faultTimes, 1e3*milliseconds(r.FaultTime))
 					fits = fits && r.Feasible
 				}
 				median, again := quantile(firsts, 0.5), quantile(laters, 0.5)
 				limited.Add(kind.name, fmt.Sprint(workloads), fmt.Sprint(kind.Pools), fmt.Sprint(cores), format(median), format(slices.Max(firsts)), format(again),
-					format(quantile(processor, 0.5)), format(quantile(gaps, 0.5)), fmt.Sprint(fits))
+					format(quantile(processor, 0.5)), fmt.Sprint(quantile(faults, 0.5)), format(quantile(gaps, 0.5)), fmt.Sprint(fits))
 				first[k], later[k] = math.Max(first[k], median), math.Max(later[k], again)
 				if !fits {
 					feasible = 0
@@ -159,6 +170,7 @@ func footprintSection(ctx context.Context, o options) (*section, error) {
 			}
 		}
 	}
+	s.about = fmt.Sprintf("%s One took %.2g µs, the median of processes.", footprintAbout, quantile(faultTimes, 0.5))
 	s.tables = []table.Table{memory, limited}
 	s.targets = []target{{name: "peak memory", measured: most, bound: 300, unit: " MB"}}
 	const stopped = "stopped after 10 ms on the largest problem: "
