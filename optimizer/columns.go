@@ -1,6 +1,6 @@
 package optimizer
 
-// columns are the configurations of a workload that were met so far, by index, which stays valid. What is kept of them is in rows
+// columns are the configurations of a workload that were met so far, by index, which stays valid; slices of it do until the next is added. What is kept of them is in rows
 // without a pointer for each: of a large problem there are hundreds of thousands, and quick passes go over all of them.
 type columns struct {
 	// replicas have items of each, and values so many entries.

@@ -99,10 +99,10 @@ func (l *lagrangian) seed() {
 		}
 		w := &l.workloads[i]
 		lo, hi := l.bounds(w)
-		slabs.grow(&l.columns[i], w, l.columns[i].len()+w.items+usuallyMet)
 		if w.tenant != nil {
 			continue
 		}
+		slabs.grow(&l.columns[i], w, l.columns[i].len()+w.items+usuallyMet)
 		x = resize(x, w.items)
 		copy(x, lo)
 		l.intern(i, x)
