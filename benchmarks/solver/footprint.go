@@ -35,7 +35,7 @@ type took struct {
 	Feasible bool
 	// Elapsed is by the clock, CPU processor time. Later is Elapsed of the same solve once more.
 	Elapsed, CPU, Later time.Duration
-	// Faults are page faults, and FaultTime is what one takes.
+	// Faults are page faults of the solve, and FaultTime is what one takes, where there is a time limit.
 	Faults    int64
 	FaultTime time.Duration
 	// PeakMemory of the process in bytes, the problem included.
@@ -162,7 +162,7 @@ func footprintSection(ctx context.Context, o options) (*section, error) {
 				}
 				median, again := quantile(firsts, 0.5), quantile(laters, 0.5)
 				limited.Add(kind.name, fmt.Sprint(workloads), fmt.Sprint(kind.Pools), fmt.Sprint(cores), format(median), format(slices.Max(firsts)), format(again),
-					format(quantile(processor, 0.5)), fmt.Sprint(quantile(faults, 0.5)), format(quantile(gaps, 0.5)), fmt.Sprint(fits))
+					format(quantile(processor, 0.5)), fmt.Sprintf("%.0f", quantile(faults, 0.5)), format(quantile(gaps, 0.5)), fmt.Sprint(fits))
 				first[k], later[k] = math.Max(first[k], median), math.Max(later[k], again)
 				if !fits {
 					feasible = 0
@@ -170,7 +170,7 @@ func footprintSection(ctx context.Context, o options) (*section, error) {
 			}
 		}
 	}
-	s.about = fmt.Sprintf("%s One took %.2g µs, the median of processes.", footprintAbout, quantile(faultTimes, 0.5))
+	s.about = fmt.Sprintf("%s One took %.2g µs on one thread alone, the median over all these processes.", footprintAbout, quantile(faultTimes, 0.5))
 	s.tables = []table.Table{memory, limited}
 	s.targets = []target{{name: "peak memory", measured: most, bound: 300, unit: " MB"}}
 	const stopped = "stopped after 10 ms on the largest problem: "

@@ -53,7 +53,7 @@ func quick(only ...string) options {
 func TestSectionsShowWhatTheyMeasure(t *testing.T) {
 	for section, wanted := range map[string][]string{
 		"kinds":     {"short, by priority", "20 workloads, slowest kind without priorities, quotas and zones, median", "20 workloads, slowest kind, median", "A fixed piece of work"},
-		"footprint": {"Peak memory", "first solve, median, cores: 1", "later solve, median, cores: 2", "A fixed piece of work"},
+		"footprint": {"Peak memory", "first solve, median, cores: 1", "later solve, median, cores: 2", "faults", "A fixed piece of work"},
 		"greedy":    {"PriorityRoundRobin"},
 		"given":     {"Given fleets"},
 	} {
