@@ -21,7 +21,7 @@ func (p *Problem) Assess(replicas [][][]int) (*Solution, error) {
 // with the allocation of the workload.
 func (p *Problem) assess(replicas [][][]int, packings []packing, visit func(i int, a *Allocation)) *Solution {
 	allocations := make([]Allocation, len(p.Workloads))
-	e := p.evaluate(replicas, packings, func(i int, s service) {
+	e := p.evaluate(replicas, packings, func(i int, s evaluated) {
 		allocations[i] = Allocation{Replicas: replicas[i], Unmet: s.unmet, Shortfall: s.shortfall, ShapeShares: s.shares}
 		visit(i, &allocations[i])
 	})

@@ -308,20 +308,19 @@ func (c *canonical) restore(items []int32) [][][]int {
 			variants += c.firstVariant[i+1] - c.firstVariant[i]
 			places += c.first[i+1] - c.first[i]
 		}
-		rows, counts := make([][]int, variants), make([]int, places)
-		for ; from < to; from++ {
-			i := c.place[from]
-			variants, places = c.firstVariant[i+1]-c.firstVariant[i], c.first[i+1]-c.first[i]
-			out[from] = rows[:variants:variants]
-			c.restoreOne(out[from], counts[:places], c.items[from], items[c.first[i]:])
-			rows, counts = rows[variants:], counts[places:]
+		// Exactly as much as is needed: memory that is new to a process may take longer than what is written to it.
+		rows, counts := slab[[]int]{free: make([][]int, variants)}, slab[int]{free: make([]int, places)}
+		for given := from; given < to; given++ {
+			i := c.place[given]
+			out[given] = rows.take(c.firstVariant[i+1] - c.firstVariant[i])
+			restoreOne(out[given], counts.take(c.first[i+1]-c.first[i]), c.items[given], items[c.first[i]:])
 		}
 	})
 	return out
 }
 
-// restoreOne fills in the replicas of a workload by variant and placement, which are parts of counts.
-func (c *canonical) restoreOne(replicas [][]int, counts []int, of []item, x []int32) {
+// restoreOne fills in the replicas of a workload by variant and placement; those of a variant are a part of counts.
+func restoreOne(replicas [][]int, counts []int, of []item, x []int32) {
 	for first := 0; first < len(of); {
 		variant, next := of[first].variant, first
 		for ; next < len(of) && of[next].variant == variant; next++ {

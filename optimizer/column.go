@@ -23,9 +23,9 @@ type rest struct {
 	missing int32
 }
 
-// columnStore has room for columns.
+// columnStore has room for columns until it is reset.
 type columnStore struct {
-	replicas slab[int32]
+	replicas slab[int32] // of those that are kept
 	entries  slab[float64]
 	counts   []int32 // scratch
 }
@@ -39,8 +39,7 @@ func (s *columnStore) reset() {
 // newColumn works out cost and use of a configuration, and says whether it is
 // allowed at all.
 func (s *columnStore) newColumn(w *workload, x []int32) (column, bool) {
-	c := column{x: s.replicas.take(len(x)), entries: s.entries.take(1 + len(w.rows))}
-	copy(c.x, x)
+	c := column{x: x, entries: s.entries.take(1 + len(w.rows))}
 	if w.tenant != nil {
 		allowed := w.tenant.configure(&c)
 		return c, allowed

@@ -1,16 +1,17 @@
 package optimizer
 
-// columns are the configurations of a workload that were met so far, by index, which stays valid; slices of it do until the next is added. What is kept of them is in rows
-// without a pointer for each: of a large problem there are hundreds of thousands, and quick passes go over all of them.
-type columns struct {
-	// replicas have items of each, and values so many entries.
+// metColumns are the configurations of a workload that were met so far, without a pointer for each: there may be ten for each workload, and
+// quick passes go over all of them. An index stays valid, what x and entries return only until the next one is added.
+type metColumns struct {
+	// items and width are the lengths of a row of replicas and of values.
 	items, width int
 	replicas     []int32
 	values       []float64
 	marks        []mark
 }
 
-// mark is what identifies a configuration, mostly, with the rest of it.
+// mark is the rest of a configuration, and a hash by which it is found; of equal ones the replicas tell. It is in 16 bytes, which a rest
+// and a hash beside each other are not.
 type mark struct {
 	hash    uint32
 	missing int32
@@ -25,27 +26,29 @@ type columnSlabs struct {
 }
 
 // grow makes room for so many columns of a workload in all.
-func (s *columnSlabs) grow(c *columns, w *workload, room int) {
+func (s *columnSlabs) grow(c *metColumns, w *workload, room int) {
 	c.items, c.width = w.items, 1+len(w.rows)
 	c.replicas = append(s.replicas.take(room * c.items)[:0], c.replicas...)
 	c.values = append(s.values.take(room * c.width)[:0], c.values...)
 	c.marks = append(s.marks.take(room)[:0], c.marks...)
 }
 
-func (c *columns) len() int { return len(c.marks) }
+func (c *metColumns) len() int { return len(c.marks) }
 
 // x are the replicas of the items in column k.
-func (c *columns) x(k int32) []int32 { return c.replicas[int(k)*c.items:][:c.items] }
+func (c *metColumns) x(k int32) []int32 { return c.replicas[int(k)*c.items:][:c.items:c.items] }
 
-func (c *columns) entries(k int32) entries { return c.values[int(k)*c.width:][:c.width] }
+func (c *metColumns) entries(k int32) entries { return c.values[int(k)*c.width:][:c.width:c.width] }
 
-func (c *columns) rest(k int32) rest {
+func (c *metColumns) setCost(k int32, cost float64) { c.values[int(k)*c.width] = cost }
+
+func (c *metColumns) rest(k int32) rest {
 	m := &c.marks[k]
 	return rest{m.unmet, m.missing}
 }
 
 // find returns the index of a configuration, none if it was not met.
-func (c *columns) find(x []int32, hash uint32) int32 {
+func (c *metColumns) find(x []int32, hash uint32) int32 {
 	for k := range c.marks {
 		if c.marks[k].hash == hash && sameCounts(c.x(int32(k)), x) {
 			return int32(k)
@@ -55,7 +58,7 @@ func (c *columns) find(x []int32, hash uint32) int32 {
 }
 
 // add appends a configuration that was not met.
-func (c *columns) add(met *column, hash uint32) int32 {
+func (c *metColumns) add(met *column, hash uint32) int32 {
 	c.replicas = append(c.replicas, met.x...)
 	c.values = append(c.values, met.entries...)
 	c.marks = append(c.marks, mark{hash, met.missing, met.unmet})

@@ -177,6 +177,8 @@ func (p *pricer) collectColumn() {
 		return
 	}
 	if c, ok := p.store.newColumn(p.w, p.x); ok {
+		c.x = p.store.replicas.take(len(p.x))
+		copy(c.x, p.x)
 		e.columns = append(e.columns, c)
 	}
 }

@@ -40,22 +40,22 @@ func (p *Problem) Evaluate(replicas [][][]int) (Evaluation, error) {
 		return Evaluation{}, err
 	}
 	unmet, shares, shortfall := make([]float64, len(p.Workloads)), make([][][]float64, len(p.Workloads)), make([]int, len(p.Workloads))
-	e := p.evaluate(replicas, packPools(p), func(i int, s service) { unmet[i], shares[i], shortfall[i] = s.unmet, s.shares, s.shortfall })
+	e := p.evaluate(replicas, packPools(p), func(i int, s evaluated) { unmet[i], shares[i], shortfall[i] = s.unmet, s.shares, s.shortfall })
 	e.Unmet, e.ShapeShares, e.Shortfall = unmet, shares, shortfall
 	return e, nil
 }
 
-// service is what a plan leaves of a workload, and how its shapes are routed; as in Evaluation.
-type service struct {
+// evaluated is what an Evaluation has of a workload.
+type evaluated struct {
 	unmet     float64
 	shares    [][]float64
 	shortfall int
 }
 
-// evaluate is Evaluate of a plan in the shape of the problem, but for what is by workload. That it tells visit, while the workload is
-// at hand: going over a large problem once more takes longer than what is done with it. The calls run on several goroutines, so
-// that each may write only what belongs to its workload.
-func (p *Problem) evaluate(replicas [][][]int, packings []packing, visit func(i int, s service)) (e Evaluation) {
+// evaluate is Evaluate of a plan in the shape of the problem, without Unmet, ShapeShares and Shortfall. These it hands to visit, while the
+// workload is at hand: going over a large problem once more takes longer than what is done with it. The calls run on several goroutines,
+// so that each may write only what belongs to its workload.
+func (p *Problem) evaluate(replicas [][][]int, packings []packing, visit func(i int, s evaluated)) (e Evaluation) {
 	all := evaluationPart{occupancy: newOccupancy(p, packings)}
 	parts := make([]evaluationPart, parallel.Count(len(p.Workloads), evaluationBlock))
 	parallel.Blocks(len(p.Workloads), evaluationBlock, func(block, from, to int) {
@@ -79,7 +79,7 @@ func (p *Problem) evaluate(replicas [][][]int, packings []packing, visit func(i 
 	return e
 }
 
-// evaluationBlock is the number of workloads that are evaluated together.
+// evaluationBlock is the number of workloads that one goroutine takes at a time where all are evaluated, checked or spelled out.
 const evaluationBlock = 256
 
 // evaluationPart is the evaluation of a block of workloads.
@@ -91,7 +91,7 @@ type evaluationPart struct {
 }
 
 // add evaluates a workload.
-func (part *evaluationPart) add(w *Workload, replicas [][]int) (s service) {
+func (part *evaluationPart) add(w *Workload, replicas [][]int) (s evaluated) {
 	part.counts = appendTotals(part.counts[:0], replicas)
 	for j := range w.Variants {
 		v := &w.Variants[j]

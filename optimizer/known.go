@@ -48,7 +48,7 @@ type knownPart struct {
 
 func (p *knownPart) add(l *lagrangian, i int, prices []float64) (least float64, pick int32) {
 	least, pick = l.cheapestKnown(i, prices)
-	if pick < 0 {
+	if pick == none {
 		p.none = true
 		return least, pick
 	}
@@ -65,7 +65,7 @@ func (p *knownPart) add(l *lagrangian, i int, prices []float64) (least float64, 
 // cheapestKnown finds the known configuration of workload i of least reduced cost.
 func (l *lagrangian) cheapestKnown(i int, prices []float64) (least float64, pick int32) {
 	w, columns := &l.workloads[i], &l.columns[i]
-	least, pick = math.Inf(1), -1
+	least, pick = math.Inf(1), none
 	from, to := int32(0), int32(columns.len())
 	if len(l.fixed) > 0 && l.fixed[i] >= 0 {
 		from, to = l.fixed[i], l.fixed[i]+1

@@ -19,7 +19,7 @@ type lagrangian struct {
 	pricer pricer
 	budget *effort
 	// columns are by workload; an index into them stays valid.
-	columns []columns
+	columns []metColumns
 	workers []worker // by block of workloads
 	block   int      // the number of workloads in a block
 	// tenants: some workloads are tenants, whose configurations are too many to be listed.
@@ -148,7 +148,7 @@ func newLagrangian(p *program, budget *effort) *lagrangian {
 	if l.tenants = slices.ContainsFunc(p.workloads, func(w workload) bool { return w.tenant != nil }); l.tenants {
 		l.block = min(blockSize, max(tenantBlock, len(p.workloads)/blockShare))
 	}
-	l.columns = make([]columns, len(p.workloads))
+	l.columns = make([]metColumns, len(p.workloads))
 	l.workers = make([]worker, parallel.Count(len(p.workloads), l.block))
 	l.narrowed = make([]int32, len(p.workloads))
 	l.lo = make([]int32, p.items)
@@ -222,7 +222,7 @@ func (l *lagrangian) bounds(w *workload) (lo, hi []int32) {
 // below.
 const stepsPerEffort = 50
 
-// price solves the pricing problem of workload i. column is −1 if it has no
+// price solves the pricing problem of workload i. index is none if it has no
 // configuration; bound is then +Inf or, if the search was cut off, still valid.
 func (l *lagrangian) price(i int, prices []float64) (bound float64, index int32) {
 	bound, index = l.priceWithin(i, prices)
@@ -238,11 +238,11 @@ func (l *lagrangian) charge(w *worker) {
 func (l *lagrangian) priceWithin(i int, prices []float64) (bound float64, index int32) {
 	answer, x := l.cheapest(i, prices)
 	if !answer.found {
-		return answer.bound, -1
+		return answer.bound, none
 	}
 	index, ok := l.intern(i, x)
 	if !ok {
-		return answer.bound, -1
+		return answer.bound, none
 	}
 	return answer.bound, index
 }

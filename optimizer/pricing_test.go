@@ -35,7 +35,7 @@ func allColumns(w *workload, lo, hi []int32) []column {
 	var all []column
 	x := slices.Clone(lo)
 	for {
-		if c, ok := new(columnStore).newColumn(w, x); ok && w.allows(x) {
+		if c, ok := new(columnStore).newColumn(w, slices.Clone(x)); ok && w.allows(x) {
 			all = append(all, c)
 		}
 		k := 0

@@ -169,7 +169,7 @@ func (t *tenant) price(prices []float64) {
 		}
 		columns := &t.l.columns[m]
 		for k := range int32(columns.len()) {
-			columns.entries(k)[0] = w.costOf(columns.x(k), columns.rest(k))
+			columns.setCost(k, w.costOf(columns.x(k), columns.rest(k)))
 		}
 	}
 }
