@@ -14,15 +14,15 @@ func (p *Problem) Assess(replicas [][][]int) (*Solution, error) {
 	if err := p.checkShape(replicas); err != nil {
 		return nil, err
 	}
-	return p.assess(replicas, packPools(p), func(i int, a *Allocation) { a.MarginalPrice = p.Workloads[i].prices(nil) }), nil
+	return p.assess(asSpelled(replicas), packPools(p), func(i int, a *Allocation) { a.MarginalPrice = p.Workloads[i].prices(nil) }), nil
 }
 
 // assess is Assess of a plan in the shape of the problem, but for the marginal prices. It calls visit as evaluate does,
 // with the allocation of the workload.
-func (p *Problem) assess(replicas [][][]int, packings []packing, visit func(i int, a *Allocation)) *Solution {
+func (p *Problem) assess(plan spelling, packings []packing, visit func(i int, a *Allocation)) *Solution {
 	allocations := make([]Allocation, len(p.Workloads))
-	e := p.evaluate(replicas, packings, func(i int, s evaluated) {
-		allocations[i] = Allocation{Replicas: replicas[i], Unmet: s.unmet, Shortfall: s.shortfall, ShapeShares: s.shares}
+	e := p.evaluate(plan, packings, func(i int, s evaluated) {
+		allocations[i] = Allocation{Replicas: s.replicas, Unmet: s.unmet, Shortfall: s.shortfall, ShapeShares: s.shares}
 		visit(i, &allocations[i])
 	})
 	s := &Solution{

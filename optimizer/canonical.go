@@ -301,8 +301,19 @@ func (c *canonical) planOf(replicas [][][]int, unmet func(i int) float64) *plan 
 
 // restore returns replicas by canonical item in the order of the original problem.
 func (c *canonical) restore(items []int32) [][][]int {
-	out := make([][][]int, len(c.workloads))
+	out, spell := make([][][]int, len(c.workloads)), c.spelled(items)
 	parallel.Blocks(len(out), evaluationBlock, func(_, from, to int) {
+		replicas := spell(from, to)
+		for i := from; i < to; i++ {
+			out[i] = replicas(i)
+		}
+	})
+	return out
+}
+
+// spelled restores replicas by canonical item a block of workloads at a time.
+func (c *canonical) spelled(items []int32) spelling {
+	return func(from, to int) func(i int) [][]int {
 		variants, places := 0, 0
 		for _, i := range c.place[from:to] {
 			variants += c.firstVariant[i+1] - c.firstVariant[i]
@@ -310,13 +321,13 @@ func (c *canonical) restore(items []int32) [][][]int {
 		}
 		// Exactly as much as is needed: memory that is new to a process may take longer than what is written to it.
 		rows, counts := slab[[]int]{free: make([][]int, variants)}, slab[int]{free: make([]int, places)}
-		for given := from; given < to; given++ {
+		return func(given int) [][]int {
 			i := c.place[given]
-			out[given] = rows.take(c.firstVariant[i+1] - c.firstVariant[i])
-			restoreOne(out[given], counts.take(c.first[i+1]-c.first[i]), c.items[given], items[c.first[i]:])
+			replicas := rows.take(c.firstVariant[i+1] - c.firstVariant[i])
+			restoreOne(replicas, counts.take(c.first[i+1]-c.first[i]), c.items[given], items[c.first[i]:])
+			return replicas
 		}
-	})
-	return out
+	}
 }
 
 // restoreOne fills in the replicas of a workload by variant and placement; those of a variant are a part of counts.

@@ -40,13 +40,23 @@ func (p *Problem) Evaluate(replicas [][][]int) (Evaluation, error) {
 		return Evaluation{}, err
 	}
 	unmet, shares, shortfall := make([]float64, len(p.Workloads)), make([][][]float64, len(p.Workloads)), make([]int, len(p.Workloads))
-	e := p.evaluate(replicas, packPools(p), func(i int, s evaluated) { unmet[i], shares[i], shortfall[i] = s.unmet, s.shares, s.shortfall })
+	e := p.evaluate(asSpelled(replicas), packPools(p), func(i int, s evaluated) { unmet[i], shares[i], shortfall[i] = s.unmet, s.shares, s.shortfall })
 	e.Unmet, e.ShapeShares, e.Shortfall = unmet, shares, shortfall
 	return e, nil
 }
 
+// spelling is a plan in the shape of the problem, spelled out while workloads are gone over: it gives the replicas of those from one up
+// to another by variant and placement, each asked for once and in turn.
+type spelling func(from, to int) func(i int) [][]int
+
+// asSpelled is a plan that is spelled out already.
+func asSpelled(replicas [][][]int) spelling {
+	return func(int, int) func(i int) [][]int { return func(i int) [][]int { return replicas[i] } }
+}
+
 // evaluated is what an Evaluation has of a workload.
 type evaluated struct {
+	replicas  [][]int
 	unmet     float64
 	shares    [][]float64
 	shortfall int
@@ -55,14 +65,15 @@ type evaluated struct {
 // evaluate is Evaluate of a plan in the shape of the problem, without Unmet, ShapeShares and Shortfall. These it hands to visit, while the
 // workload is at hand: going over a large problem once more takes longer than what is done with it. The calls run on several goroutines,
 // so that each may write only what belongs to its workload.
-func (p *Problem) evaluate(replicas [][][]int, packings []packing, visit func(i int, s evaluated)) (e Evaluation) {
+func (p *Problem) evaluate(plan spelling, packings []packing, visit func(i int, s evaluated)) (e Evaluation) {
 	all := evaluationPart{occupancy: newOccupancy(p, packings)}
 	parts := make([]evaluationPart, parallel.Count(len(p.Workloads), evaluationBlock))
 	parallel.Blocks(len(p.Workloads), evaluationBlock, func(block, from, to int) {
 		part := &parts[block]
 		part.occupancy = all.unused()
+		replicas := plan(from, to)
 		p.fetched(from, to, func(i int) {
-			visit(i, part.add(&p.Workloads[i], replicas[i]))
+			visit(i, part.add(&p.Workloads[i], replicas(i)))
 		})
 	})
 	for k := range parts {
@@ -92,6 +103,7 @@ type evaluationPart struct {
 
 // add evaluates a workload.
 func (part *evaluationPart) add(w *Workload, replicas [][]int) (s evaluated) {
+	s.replicas = replicas
 	part.counts = appendTotals(part.counts[:0], replicas)
 	for j := range w.Variants {
 		v := &w.Variants[j]

@@ -62,8 +62,8 @@ func fillEmpty(c *canonical, packings []packing) *plan {
 		}
 	}
 	order := f.serviceOrder()
-	f.inOrder(slices.DeleteFunc(slices.Clone(order), func(i int) bool { return !f.traits[i].declares }), f.addMinimums)
-	f.inOrder(order, f.serve)
+	f.inOrder(order, func(t trait) bool { return t.declares }, f.addMinimums)
+	f.inOrder(order, func(trait) bool { return true }, f.serve)
 	for i, unmet := range f.plan.unmet {
 		if math.IsNaN(unmet) { // left out
 			f.plan.unmet[i] = f.problem.Workloads[i].unmetAlike(f.room.Counts(i))
@@ -202,15 +202,22 @@ func (f *filler) serviceOrder() []int {
 	return order
 }
 
-// inOrder works on workloads one after the other, a few at a time. Once all pools are full it leaves out, without reading them, those to
-// which nothing can be added: fleets that are short of devices may come to that long before all workloads have had their turn.
-func (f *filler) inOrder(order []int, work func(i int)) {
-	for len(order) > 0 && !f.room.exhausted() {
-		next := min(fetchedAtOnce, len(order))
-		f.fetched(order[:next], work)
-		order = order[next:]
+// inOrder works on workloads one after the other, a few at a time, on those of which it is wanted. Once all pools are full it leaves out,
+// without reading them, those to which nothing can be added: fleets that are short of devices may come to that long before all workloads
+// have had their turn.
+func (f *filler) inOrder(order []int, wanted func(t trait) bool, work func(i int)) {
+	var few [fetchedAtOnce]int
+	for full := false; len(order) > 0; {
+		full = full || f.room.exhausted()
+		next := few[:0]
+		for len(order) > 0 && len(next) < fetchedAtOnce {
+			if t := f.traits[order[0]]; wanted(t) && !(full && t.plain) {
+				next = append(next, order[0])
+			}
+			order = order[1:]
+		}
+		f.fetched(next, work)
 	}
-	f.fetched(slices.DeleteFunc(slices.Clone(order), func(i int) bool { return f.traits[i].plain }), work)
 }
 
 // fetched works on workloads one after the other, fetched with what the filler has of them.

@@ -12,8 +12,8 @@ type Headroom struct {
 	problem *Problem
 	occupancy
 	spent float64
-	// counts are the replicas of each variant, by workload.
-	counts [][]int
+	// counts are the replicas of each variant, and first the first variant of each workload, with their number behind.
+	counts, first []int
 	// open is the pool at which exhausted begins.
 	open int
 }
@@ -51,19 +51,17 @@ func NewHeadroom(p *Problem) *Headroom { return newHeadroom(p, packPools(p)) }
 
 // newHeadroom takes the packings of the pools, of which replicas of other workloads may take room.
 func newHeadroom(p *Problem, packings []packing) *Headroom {
-	h := &Headroom{
-		problem: p, occupancy: newOccupancy(p, packings), counts: make([][]int, len(p.Workloads)),
-	}
-	var counts slab[int]
+	h := &Headroom{problem: p, occupancy: newOccupancy(p, packings), first: make([]int, len(p.Workloads)+1)}
 	for i := range p.Workloads {
-		h.counts[i] = counts.take(len(p.Workloads[i].Variants))
+		h.first[i+1] = h.first[i] + len(p.Workloads[i].Variants)
 	}
+	h.counts = make([]int, h.first[len(p.Workloads)])
 	return h
 }
 
 // Counts are the replicas placed so far of each variant of workload w. The caller
 // must not change them.
-func (h *Headroom) Counts(w int) []int { return h.counts[w] }
+func (h *Headroom) Counts(w int) []int { return h.counts[h.first[w]:h.first[w+1]:h.first[w+1]] }
 
 // Replicas is how many more replicas of variant v of workload w fit in its placement
 // k, at most 2^26.
@@ -104,7 +102,7 @@ func (h *Headroom) limit(w, v, k int, room *leastRoom) {
 		room.limit(WorkloadMaximum, w, most.Value-h.others(w, -1))
 	}
 	if most := variant.MaxReplicas; most.Limited {
-		room.limit(VariantMaximum, v, most.Value-h.counts[w][v])
+		room.limit(VariantMaximum, v, most.Value-h.counts[h.first[w]+v])
 	}
 	if workload.Mixing == Single && h.others(w, v) > 0 {
 		room.limit(SingleMixing, w, 0)
@@ -146,7 +144,7 @@ func (v *Variant) takesDevices() bool { return v.DevicesPerReplica > 0 && !v.quo
 // others is the number of replicas of all variants of workload w but v.
 func (h *Headroom) others(w, v int) int {
 	n := 0
-	for j, count := range h.counts[w] {
+	for j, count := range h.Counts(w) {
 		if j != v {
 			n += count
 		}
@@ -169,7 +167,7 @@ func (h *Headroom) affordable(price float64) int {
 func (h *Headroom) Place(w, v, k, n int) {
 	workload := &h.problem.Workloads[w]
 	variant := &workload.Variants[v]
-	h.counts[w][v] += n
+	h.counts[h.first[w]+v] += n
 	h.spent += float64(n) * variant.Placements[k].PricePerHour
 	h.use(workload.Namespace, variant, variant.Placements[k].Pool, n)
 }

@@ -256,7 +256,7 @@ func (s *solver) costIsKnown() bool {
 		return false
 	}
 	p := s.canonical.from
-	e := p.evaluate(s.canonical.restore(s.plan.replicas), s.packed, func(int, evaluated) {})
+	e := p.evaluate(s.canonical.spelled(s.plan.replicas), s.packed, func(int, evaluated) {})
 	return gapOf(e.Objective, proven(s.costBound())) <= s.options.provenGap()
 }
 
@@ -699,7 +699,7 @@ func (s *solver) solution(p *Problem) *Solution {
 	if !priced {
 		prices = make([]float64, s.canonical.firstVariant[len(p.Workloads)])
 	}
-	out := p.assess(s.canonical.restore(s.plan.replicas), s.packed, func(i int, a *Allocation) {
+	out := p.assess(s.canonical.spelled(s.plan.replicas), s.packed, func(i int, a *Allocation) {
 		if !priced {
 			first := s.canonical.firstVariant[s.canonical.place[i]]
 			a.MarginalPrice = p.Workloads[i].prices(prices[first : first : first+len(p.Workloads[i].Variants)])

@@ -322,7 +322,7 @@ func (m *merge) shadowPrice(merged *Solution, g int) float64 {
 }
 
 func (m *merge) assess(merged *Solution, replicas [][][]int) *Solution {
-	return m.from.assess(replicas, m.packings, func(i int, a *Allocation) { a.MarginalPrice = merged.Allocations[i].MarginalPrice })
+	return m.from.assess(asSpelled(replicas), m.packings, func(i int, a *Allocation) { a.MarginalPrice = merged.Allocations[i].MarginalPrice })
 }
 
 // fill adds replicas to a solution where they serve demand that it leaves.
@@ -345,7 +345,7 @@ func (m *merge) greedyPlan() [][][]int {
 func (m *merge) joinedGreedy() [][][]int {
 	replicas := m.greedyPlan()
 	if m.to.BudgetPerHour < m.from.BudgetPerHour {
-		price := m.from.evaluate(replicas, m.packings, func(int, evaluated) {}).PricePerHour
+		price := m.from.evaluate(asSpelled(replicas), m.packings, func(int, evaluated) {}).PricePerHour
 		if over := m.to.overBudget(price); over > 0 {
 			if trimmed := m.canonical().trimmed(replicas, over); trimmed != nil {
 				replicas = trimmed

@@ -73,9 +73,11 @@ func (p *Problem) check() (*facts, error) {
 		}
 	}
 	names = make(map[string]int, len(p.Workloads))
-	firsts := make([]int, len(p.Workloads))
+	repeated := map[int]int{} // the first of the name, by what has it once more
 	for i := range p.Workloads {
-		firsts[i] = firstOf(names, p.Workloads[i].Name, i)
+		if first := firstOf(names, p.Workloads[i].Name, i); first < i {
+			repeated[i] = first
+		}
 	}
 	known := &facts{traits: make([]trait, len(p.Workloads))}
 	parts := make([]checker, parallel.Count(len(p.Workloads), evaluationBlock))
@@ -84,8 +86,8 @@ func (p *Problem) check() (*facts, error) {
 		variant := &path{parent: at, list: "variants"}
 		p.fetched(from, to, func(i int) {
 			at.index = i
-			if firsts[i] < i {
-				parts[block].repeated(at, p.Workloads[i].Name, firsts[i])
+			if first, ok := repeated[i]; ok {
+				parts[block].repeated(at, p.Workloads[i].Name, first)
 			}
 			parts[block].workload(at, variant, &p.Workloads[i], len(p.Pools))
 			known.traits[i] = p.Workloads[i].trait()
