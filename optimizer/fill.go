@@ -202,7 +202,7 @@ func (f *filler) serviceOrder() []int {
 	return order
 }
 
-// inOrder works on workloads one after the other, a few at a time, on those of which it is wanted. Once all pools are full it leaves out,
+// inOrder works on the workloads that are wanted, going by their traits, in turn and a few at a time. Once all pools are full it leaves out,
 // without reading them, those to which nothing can be added: fleets that are short of devices may come to that long before all workloads
 // have had their turn.
 func (f *filler) inOrder(order []int, wanted func(t trait) bool, work func(i int)) {
