@@ -21,8 +21,8 @@ func (p *Problem) Assess(replicas [][][]int) (*Solution, error) {
 // with the allocation of the workload.
 func (p *Problem) assess(plan spelling, packings []packing, visit func(i int, a *Allocation)) *Solution {
 	allocations := make([]Allocation, len(p.Workloads))
-	e := p.evaluate(plan, packings, func(i int, s evaluated) {
-		allocations[i] = Allocation{Replicas: s.replicas, Unmet: s.unmet, Shortfall: s.shortfall, ShapeShares: s.shares}
+	e := p.evaluate(plan, packings, func(i int, replicas [][]int, s evaluated) {
+		allocations[i] = Allocation{Replicas: replicas, Unmet: s.unmet, Shortfall: s.shortfall, ShapeShares: s.shares}
 		visit(i, &allocations[i])
 	})
 	s := &Solution{

@@ -40,13 +40,16 @@ func (p *Problem) Evaluate(replicas [][][]int) (Evaluation, error) {
 		return Evaluation{}, err
 	}
 	unmet, shares, shortfall := make([]float64, len(p.Workloads)), make([][][]float64, len(p.Workloads)), make([]int, len(p.Workloads))
-	e := p.evaluate(asSpelled(replicas), packPools(p), func(i int, s evaluated) { unmet[i], shares[i], shortfall[i] = s.unmet, s.shares, s.shortfall })
+	e := p.evaluate(asSpelled(replicas), packPools(p), func(i int, _ [][]int, s evaluated) {
+		unmet[i], shares[i], shortfall[i] = s.unmet, s.shares, s.shortfall
+	})
 	e.Unmet, e.ShapeShares, e.Shortfall = unmet, shares, shortfall
 	return e, nil
 }
 
-// spelling is a plan in the shape of the problem, spelled out while workloads are gone over: it gives the replicas of those from one up
-// to another by variant and placement, each asked for once and in turn.
+// spelling gives a plan in the shape of the problem a block at a time: of the workloads from one up to another, the replicas by variant and
+// placement, which the caller may keep. Blocks may be asked for on several goroutines; the workloads of a block have to be asked for in turn,
+// each once.
 type spelling func(from, to int) func(i int) [][]int
 
 // asSpelled is a plan that is spelled out already.
@@ -56,24 +59,24 @@ func asSpelled(replicas [][][]int) spelling {
 
 // evaluated is what an Evaluation has of a workload.
 type evaluated struct {
-	replicas  [][]int
 	unmet     float64
 	shares    [][]float64
 	shortfall int
 }
 
-// evaluate is Evaluate of a plan in the shape of the problem, without Unmet, ShapeShares and Shortfall. These it hands to visit, while the
-// workload is at hand: going over a large problem once more takes longer than what is done with it. The calls run on several goroutines,
-// so that each may write only what belongs to its workload.
-func (p *Problem) evaluate(plan spelling, packings []packing, visit func(i int, s evaluated)) (e Evaluation) {
+// evaluate is Evaluate of a plan in the shape of the problem, without Unmet, ShapeShares and Shortfall. These it hands to visit, with the
+// replicas, while the workload is at hand: going over a large problem once more takes longer than what is done with it. The calls run on
+// several goroutines, so that each may write only what belongs to its workload.
+func (p *Problem) evaluate(plan spelling, packings []packing, visit func(i int, replicas [][]int, s evaluated)) (e Evaluation) {
 	all := evaluationPart{occupancy: newOccupancy(p, packings)}
 	parts := make([]evaluationPart, parallel.Count(len(p.Workloads), evaluationBlock))
 	parallel.Blocks(len(p.Workloads), evaluationBlock, func(block, from, to int) {
 		part := &parts[block]
 		part.occupancy = all.unused()
-		replicas := plan(from, to)
+		spelled := plan(from, to)
 		p.fetched(from, to, func(i int) {
-			visit(i, part.add(&p.Workloads[i], replicas(i)))
+			replicas := spelled(i)
+			visit(i, replicas, part.add(&p.Workloads[i], replicas))
 		})
 	})
 	for k := range parts {
@@ -103,7 +106,6 @@ type evaluationPart struct {
 
 // add evaluates a workload.
 func (part *evaluationPart) add(w *Workload, replicas [][]int) (s evaluated) {
-	s.replicas = replicas
 	part.counts = appendTotals(part.counts[:0], replicas)
 	for j := range w.Variants {
 		v := &w.Variants[j]

@@ -206,18 +206,17 @@ func (f *filler) serviceOrder() []int {
 // without reading them, those to which nothing can be added: fleets that are short of devices may come to that long before all workloads
 // have had their turn.
 func (f *filler) inOrder(order []int, wanted func(t trait) bool, work func(i int)) {
-	var few [fetchedAtOnce]int
-	for full := false; len(order) > 0; {
-		full = full || f.room.exhausted()
-		next := few[:0]
-		for len(order) > 0 && len(next) < fetchedAtOnce {
-			if t := f.traits[order[0]]; wanted(t) && !(full && t.plain) {
-				next = append(next, order[0])
-			}
-			order = order[1:]
+	next, full := make([]int, 0, fetchedAtOnce), f.room.exhausted()
+	for _, i := range order {
+		if t := f.traits[i]; !wanted(t) || full && t.plain {
+			continue
 		}
-		f.fetched(next, work)
+		if next = append(next, i); len(next) == fetchedAtOnce {
+			f.fetched(next, work)
+			next, full = next[:0], full || f.room.exhausted()
+		}
 	}
+	f.fetched(next, work)
 }
 
 // fetched works on workloads one after the other, fetched with what the filler has of them.

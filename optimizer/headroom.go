@@ -12,8 +12,10 @@ type Headroom struct {
 	problem *Problem
 	occupancy
 	spent float64
-	// counts are the replicas of each variant, and first the first variant of each workload, with their number behind.
-	counts, first []int
+	// counts are the replicas of each variant of all workloads.
+	counts []int
+	// firstVariant is where those of each workload begin; behind them is the number of all.
+	firstVariant []int
 	// open is the pool at which exhausted begins.
 	open int
 }
@@ -51,17 +53,19 @@ func NewHeadroom(p *Problem) *Headroom { return newHeadroom(p, packPools(p)) }
 
 // newHeadroom takes the packings of the pools, of which replicas of other workloads may take room.
 func newHeadroom(p *Problem, packings []packing) *Headroom {
-	h := &Headroom{problem: p, occupancy: newOccupancy(p, packings), first: make([]int, len(p.Workloads)+1)}
+	h := &Headroom{problem: p, occupancy: newOccupancy(p, packings), firstVariant: make([]int, len(p.Workloads)+1)}
 	for i := range p.Workloads {
-		h.first[i+1] = h.first[i] + len(p.Workloads[i].Variants)
+		h.firstVariant[i+1] = h.firstVariant[i] + len(p.Workloads[i].Variants)
 	}
-	h.counts = make([]int, h.first[len(p.Workloads)])
+	h.counts = make([]int, h.firstVariant[len(p.Workloads)])
 	return h
 }
 
 // Counts are the replicas placed so far of each variant of workload w. The caller
 // must not change them.
-func (h *Headroom) Counts(w int) []int { return h.counts[h.first[w]:h.first[w+1]:h.first[w+1]] }
+func (h *Headroom) Counts(w int) []int {
+	return h.counts[h.firstVariant[w]:h.firstVariant[w+1]:h.firstVariant[w+1]]
+}
 
 // Replicas is how many more replicas of variant v of workload w fit in its placement
 // k, at most 2^26.
@@ -102,7 +106,7 @@ func (h *Headroom) limit(w, v, k int, room *leastRoom) {
 		room.limit(WorkloadMaximum, w, most.Value-h.others(w, -1))
 	}
 	if most := variant.MaxReplicas; most.Limited {
-		room.limit(VariantMaximum, v, most.Value-h.counts[h.first[w]+v])
+		room.limit(VariantMaximum, v, most.Value-h.counts[h.firstVariant[w]+v])
 	}
 	if workload.Mixing == Single && h.others(w, v) > 0 {
 		room.limit(SingleMixing, w, 0)
@@ -167,7 +171,7 @@ func (h *Headroom) affordable(price float64) int {
 func (h *Headroom) Place(w, v, k, n int) {
 	workload := &h.problem.Workloads[w]
 	variant := &workload.Variants[v]
-	h.counts[h.first[w]+v] += n
+	h.counts[h.firstVariant[w]+v] += n
 	h.spent += float64(n) * variant.Placements[k].PricePerHour
 	h.use(workload.Namespace, variant, variant.Placements[k].Pool, n)
 }

@@ -1,8 +1,10 @@
 package optimizer
 
 import (
+	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -22,6 +24,40 @@ func TestProcessorsChangeNothing(t *testing.T) {
 			} else if !reflect.DeepEqual(s, first) {
 				t.Errorf("%s: objective %v on %d processors, %v on one", name, s.Objective, processors, first.Objective)
 			}
+		}
+	}
+}
+
+// Of plans of searches that are stopped at once, too, which are spelled out in blocks.
+func TestProcessorsChangeNoStoppedPlan(t *testing.T) {
+	fleet := randomFleet(1, shortFleet, 2*evaluationBlock+7, 5)
+	for name, p := range map[string]*Problem{"short": fleet, "in zones": inZones(rand.New(rand.NewPCG(1, 1)), fleet, 3, 2)} {
+		var first *Solution
+		for _, processors := range []int{1, 2, 5} {
+			before := runtime.GOMAXPROCS(processors)
+			s := solve(t, p, Options{Stop: func() bool { return true }})
+			runtime.GOMAXPROCS(before)
+			if first == nil {
+				first = s
+				checkSolution(t, p, s)
+			} else if !reflect.DeepEqual(s, first) {
+				t.Errorf("%s: objective %v on %d processors, %v on one", name, s.Objective, processors, first.Objective)
+			}
+		}
+	}
+}
+
+// Replicas in the order of the problem are those of the plan, of all blocks and of variants with several placements.
+func TestRestoredPlansAreThePlan(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 1))
+	p := inZones(r, randomFleet(2, tightFleet, 2*evaluationBlock+7, 5), 3, 2)
+	for name, c := range map[string]*canonical{"as given": asGiven(p, nil), "in canonical order": canonicalize(p, &stopper{})} {
+		replicas := make([]int32, c.first[len(p.Workloads)])
+		for k := range replicas {
+			replicas[k] = r.Int32N(10)
+		}
+		if got := c.planOf(c.restore(replicas), func(int) float64 { return 0 }).replicas; !slices.Equal(got, replicas) {
+			t.Errorf("%s: not the same replicas", name)
 		}
 	}
 }

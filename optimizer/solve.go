@@ -256,7 +256,7 @@ func (s *solver) costIsKnown() bool {
 		return false
 	}
 	p := s.canonical.from
-	e := p.evaluate(s.canonical.spelled(s.plan.replicas), s.packed, func(int, evaluated) {})
+	e := p.evaluate(s.canonical.spelled(s.plan.replicas), s.packed, func(int, [][]int, evaluated) {})
 	return gapOf(e.Objective, proven(s.costBound())) <= s.options.provenGap()
 }
 

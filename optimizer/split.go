@@ -345,7 +345,7 @@ func (m *merge) greedyPlan() [][][]int {
 func (m *merge) joinedGreedy() [][][]int {
 	replicas := m.greedyPlan()
 	if m.to.BudgetPerHour < m.from.BudgetPerHour {
-		price := m.from.evaluate(asSpelled(replicas), m.packings, func(int, evaluated) {}).PricePerHour
+		price := m.from.evaluate(asSpelled(replicas), m.packings, func(int, [][]int, evaluated) {}).PricePerHour
 		if over := m.to.overBudget(price); over > 0 {
 			if trimmed := m.canonical().trimmed(replicas, over); trimmed != nil {
 				replicas = trimmed

@@ -73,10 +73,10 @@ func (p *Problem) check() (*facts, error) {
 		}
 	}
 	names = make(map[string]int, len(p.Workloads))
-	repeated := map[int]int{} // the first of the name, by what has it once more
+	earlier := map[int]int{} // the first workload of the same name, by that of each later one
 	for i := range p.Workloads {
 		if first := firstOf(names, p.Workloads[i].Name, i); first < i {
-			repeated[i] = first
+			earlier[i] = first
 		}
 	}
 	known := &facts{traits: make([]trait, len(p.Workloads))}
@@ -86,7 +86,7 @@ func (p *Problem) check() (*facts, error) {
 		variant := &path{parent: at, list: "variants"}
 		p.fetched(from, to, func(i int) {
 			at.index = i
-			if first, ok := repeated[i]; ok {
+			if first, ok := earlier[i]; ok {
 				parts[block].repeated(at, p.Workloads[i].Name, first)
 			}
 			parts[block].workload(at, variant, &p.Workloads[i], len(p.Pools))

@@ -36,7 +36,7 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 		{"quota", func(p *Problem) { p.Quotas[0].Pool = 1 }, []string{"quotas[0].pool: 1"}},
 		{"quota capacity", func(p *Problem) { p.Quotas[0].Capacity = -1 }, []string{"quotas[0].capacity"}},
 		{"quota twice", func(p *Problem) { p.Quotas = append(p.Quotas, p.Quotas[0]) }, []string{"quotas[1]: same namespace"}},
-		{"workload twice", func(p *Problem) { p.Workloads = append(p.Workloads, p.Workloads[0]) }, []string{"workloads[1].name"}},
+		{"workload twice", func(p *Problem) { p.Workloads = append(p.Workloads, p.Workloads[0]) }, []string{`workloads[1].name: "w" is also the name of number 0`}},
 		{"priority", func(p *Problem) { p.Workloads[0].Priority = 0 }, []string{"workloads[0].priority: 0 < 1"}},
 		{"mixing", func(p *Problem) { p.Workloads[0].Mixing = 7 }, []string{"workloads[0].mixing"}},
 		{"redundancy", func(p *Problem) { p.Workloads[0].Redundancy = -1 }, []string{"workloads[0].redundancy"}},
