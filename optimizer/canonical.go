@@ -311,7 +311,7 @@ func (c *canonical) restore(items []int32) [][][]int {
 	return out
 }
 
-// spelled is restore a block of workloads at a time.
+// spelled is restore, a block of workloads at a time.
 func (c *canonical) spelled(items []int32) spelling {
 	return func(from, to int) func(i int) [][]int {
 		variants, places := 0, 0

@@ -106,7 +106,7 @@ func (h *Headroom) limit(w, v, k int, room *leastRoom) {
 		room.limit(WorkloadMaximum, w, most.Value-h.others(w, -1))
 	}
 	if most := variant.MaxReplicas; most.Limited {
-		room.limit(VariantMaximum, v, most.Value-h.counts[h.firstVariant[w]+v])
+		room.limit(VariantMaximum, v, most.Value-h.Counts(w)[v])
 	}
 	if workload.Mixing == Single && h.others(w, v) > 0 {
 		room.limit(SingleMixing, w, 0)
@@ -171,7 +171,7 @@ func (h *Headroom) affordable(price float64) int {
 func (h *Headroom) Place(w, v, k, n int) {
 	workload := &h.problem.Workloads[w]
 	variant := &workload.Variants[v]
-	h.counts[h.firstVariant[w]+v] += n
+	h.Counts(w)[v] += n
 	h.spent += float64(n) * variant.Placements[k].PricePerHour
 	h.use(workload.Namespace, variant, variant.Placements[k].Pool, n)
 }

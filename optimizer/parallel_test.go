@@ -14,37 +14,32 @@ func TestProcessorsChangeNothing(t *testing.T) {
 		"tight": randomFleet(1, tightFleet, 3*blockSize, 5), "penalized": randomFleet(1, penalizedFleet, 3*blockSize, 5),
 		"single": randomFleet(1, singleFleet, 3*blockSize, 5), "quotas": tenantFleet(1, penalizedFleet, 100, 20),
 	} {
-		var first *Solution
-		for _, processors := range []int{1, 2, 5} {
-			before := runtime.GOMAXPROCS(processors)
-			s := solve(t, p, Options{RelativeGap: 1e-3, Effort: 200_000})
-			runtime.GOMAXPROCS(before)
-			if first == nil {
-				first = s
-			} else if !reflect.DeepEqual(s, first) {
-				t.Errorf("%s: objective %v on %d processors, %v on one", name, s.Objective, processors, first.Objective)
-			}
-		}
+		solveOnProcessors(t, name, p, Options{RelativeGap: 1e-3, Effort: 200_000})
 	}
 }
 
-// Of plans of searches that are stopped at once, too, which are spelled out in blocks.
+// It changes no plan of a search that is stopped at once either, which is evaluated and spelled out in blocks.
 func TestProcessorsChangeNoStoppedPlan(t *testing.T) {
 	fleet := randomFleet(1, shortFleet, 2*evaluationBlock+7, 5)
 	for name, p := range map[string]*Problem{"short": fleet, "in zones": inZones(rand.New(rand.NewPCG(1, 1)), fleet, 3, 2)} {
-		var first *Solution
-		for _, processors := range []int{1, 2, 5} {
-			before := runtime.GOMAXPROCS(processors)
-			s := solve(t, p, Options{Stop: func() bool { return true }})
-			runtime.GOMAXPROCS(before)
-			if first == nil {
-				first = s
-				checkSolution(t, p, s)
-			} else if !reflect.DeepEqual(s, first) {
-				t.Errorf("%s: objective %v on %d processors, %v on one", name, s.Objective, processors, first.Objective)
-			}
+		checkSolution(t, p, solveOnProcessors(t, name, p, Options{Stop: func() bool { return true }}))
+	}
+}
+
+// solveOnProcessors is the solution on one processor, which has to be that on several.
+func solveOnProcessors(t *testing.T, name string, p *Problem, o Options) (first *Solution) {
+	t.Helper()
+	for _, processors := range []int{1, 2, 5} {
+		before := runtime.GOMAXPROCS(processors)
+		s := solve(t, p, o)
+		runtime.GOMAXPROCS(before)
+		if first == nil {
+			first = s
+		} else if !reflect.DeepEqual(s, first) {
+			t.Errorf("%s: objective %v on %d processors, %v on one", name, s.Objective, processors, first.Objective)
 		}
 	}
+	return first
 }
 
 // Replicas in the order of the problem are those of the plan, of all blocks and of variants with several placements.
