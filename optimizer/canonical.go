@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-
-	"github.com/poolwright/poolwright/internal/parallel"
 )
 
 // canonical is a problem in an order that depends on its content, and on names
@@ -297,49 +295,6 @@ func (c *canonical) planOf(replicas [][][]int, unmet func(i int) float64) *plan 
 		}
 	}
 	return p
-}
-
-// restore returns replicas by canonical item in the order of the original problem.
-func (c *canonical) restore(items []int32) [][][]int {
-	out, spell := make([][][]int, len(c.workloads)), c.spelled(items)
-	parallel.Blocks(len(out), evaluationBlock, func(_, from, to int) {
-		replicas := spell(from, to)
-		for i := from; i < to; i++ {
-			out[i] = replicas(i)
-		}
-	})
-	return out
-}
-
-// spelled is restore, a block of workloads at a time.
-func (c *canonical) spelled(items []int32) spelling {
-	return func(from, to int) func(i int) [][]int {
-		variants, places := 0, 0
-		for _, i := range c.place[from:to] {
-			variants += c.firstVariant[i+1] - c.firstVariant[i]
-			places += c.first[i+1] - c.first[i]
-		}
-		// Exactly as much as is needed: memory that is new to a process may take longer than what is written to it.
-		rows, counts := slab[[]int]{free: make([][]int, variants)}, slab[int]{free: make([]int, places)}
-		return func(given int) [][]int {
-			i := c.place[given]
-			replicas := rows.take(c.firstVariant[i+1] - c.firstVariant[i])
-			restoreOne(replicas, counts.take(c.first[i+1]-c.first[i]), c.items[given], items[c.first[i]:])
-			return replicas
-		}
-	}
-}
-
-// restoreOne fills in the replicas of a workload by variant and placement; those of a variant are a part of counts.
-func restoreOne(replicas [][]int, counts []int, of []item, x []int32) {
-	for first := 0; first < len(of); {
-		variant, next := of[first].variant, first
-		for ; next < len(of) && of[next].variant == variant; next++ {
-			counts[first+int(of[next].placement)] = int(x[next])
-		}
-		replicas[variant] = counts[first:next:next]
-		first = next
-	}
 }
 
 // orderBy sorts indices by colour, then name.

@@ -47,16 +47,6 @@ func (p *Problem) Evaluate(replicas [][][]int) (Evaluation, error) {
 	return e, nil
 }
 
-// spelling gives a plan in the shape of the problem a block at a time: of the workloads from one up to another, the replicas by variant and
-// placement, which the caller may keep. Blocks may be asked for on several goroutines; the workloads of a block have to be asked for in turn,
-// each once.
-type spelling func(from, to int) func(i int) [][]int
-
-// asSpelled is a plan that is spelled out already.
-func asSpelled(replicas [][][]int) spelling {
-	return func(int, int) func(i int) [][]int { return func(i int) [][]int { return replicas[i] } }
-}
-
 // evaluated is what an Evaluation has of a workload.
 type evaluated struct {
 	unmet     float64

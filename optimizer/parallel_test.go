@@ -42,14 +42,25 @@ func solveOnProcessors(t *testing.T, name string, p *Problem, o Options) (first 
 	return first
 }
 
-// Replicas in the order of the problem are those of the plan, of all blocks and of variants with several placements.
+// Replicas in the order of the problem are those of the plan, of all blocks, of variants with several placements, and where lists are shared: by
+// workloads that have none or few of one variant.
 func TestRestoredPlansAreThePlan(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
-	p := inZones(r, randomFleet(2, tightFleet, 2*evaluationBlock+7, 5), 3, 2)
-	for name, c := range map[string]*canonical{"as given": asGiven(p, nil), "in canonical order": canonicalize(p, &stopper{})} {
+	p := randomFleet(2, tightFleet, 2*evaluationBlock+7, 5)
+	p.Workloads[3].Variants = nil
+	zones := inZones(r, p, 3, 2)
+	for name, c := range map[string]*canonical{
+		"as given": asGiven(p, nil), "in canonical order": canonicalize(p, &stopper{}),
+		"in zones, as given": asGiven(zones, nil), "in zones, in canonical order": canonicalize(zones, &stopper{}),
+	} {
 		replicas := make([]int32, c.first[len(p.Workloads)])
-		for k := range replicas {
-			replicas[k] = r.Int32N(10)
+		for i := range p.Workloads {
+			items := replicas[c.first[i]:c.first[i+1]]
+			for range r.IntN(4) {
+				if len(items) > 0 {
+					items[r.IntN(len(items))] = r.Int32N(2 * mostShared)
+				}
+			}
 		}
 		if got := c.planOf(c.restore(replicas), func(int) float64 { return 0 }).replicas; !slices.Equal(got, replicas) {
 			t.Errorf("%s: not the same replicas", name)

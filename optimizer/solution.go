@@ -56,7 +56,7 @@ type Solution struct {
 }
 
 // Replicas are those of the plan by workload, variant and placement, as
-// [Problem.Evaluate] takes them.
+// [Problem.Evaluate] takes them. The lists are those of the allocations.
 func (s *Solution) Replicas() [][][]int {
 	replicas := make([][][]int, len(s.Allocations))
 	for i := range replicas {
@@ -79,7 +79,8 @@ type Level struct {
 
 // Allocation is the replicas of one workload.
 type Allocation struct {
-	// Replicas[v][k] is the number of replicas of Variants[v] in Placements[k].
+	// Replicas[v][k] is the number of replicas of Variants[v] in Placements[k]. Workloads
+	// may share lists, which must not be changed.
 	Replicas [][]int
 	// Unmet is demand not served, in requests/s.
 	Unmet float64

@@ -105,7 +105,8 @@ type WorkloadPlan struct {
 // VariantPlan is what one variant does for its workload.
 type VariantPlan struct {
 	Size Size
-	// Replicas are per pool, in the order of the variant's pools.
+	// Replicas are per pool, in the order of the variant's pools. Variants may share lists,
+	// which must not be changed.
 	Replicas []int
 	// Wanted is the number of replicas in the cheapest plan, whatever policies permit.
 	Wanted int
