@@ -45,25 +45,40 @@ func solveOnProcessors(t *testing.T, name string, p *Problem, o Options) (first 
 // Replicas in the order of the problem are those of the plan, of all blocks, of variants with several placements, and where lists are shared: by
 // workloads that have none or few of one variant.
 func TestRestoredPlansAreThePlan(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 1))
 	p := randomFleet(2, tightFleet, 2*evaluationBlock+7, 5)
-	p.Workloads[3].Variants = nil
-	zones := inZones(r, p, 3, 2)
+	for i := range p.Workloads { // of none up to more variants than share lists
+		w := &p.Workloads[i]
+		w.Variants = slices.Repeat(w.Variants, 4)[:i%(sharedVariants+3)]
+	}
+	zones := inZones(rand.New(rand.NewPCG(2, 1)), p, 3, 2)
 	for name, c := range map[string]*canonical{
 		"as given": asGiven(p, nil), "in canonical order": canonicalize(p, &stopper{}),
 		"in zones, as given": asGiven(zones, nil), "in zones, in canonical order": canonicalize(zones, &stopper{}),
 	} {
-		replicas := make([]int32, c.first[len(p.Workloads)])
+		r, replicas := rand.New(rand.NewPCG(2, 2)), make([]int32, c.first[len(p.Workloads)])
 		for i := range p.Workloads {
 			items := replicas[c.first[i]:c.first[i+1]]
 			for range r.IntN(4) {
 				if len(items) > 0 {
-					items[r.IntN(len(items))] = r.Int32N(2 * mostShared)
+					items[r.IntN(len(items))] = r.Int32N(mostShared + 3)
 				}
 			}
 		}
-		if got := c.planOf(c.restore(replicas), func(int) float64 { return 0 }).replicas; !slices.Equal(got, replicas) {
+		restored := c.restore(replicas)
+		if got := c.planOf(restored, func(int) float64 { return 0 }).replicas; !slices.Equal(got, replicas) {
 			t.Errorf("%s: not the same replicas", name)
 		}
+		if err := c.from.checkShape(restored); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Of a large fleet that has nothing running, workloads with as many variants have one list together.
+func TestLargePlansShareLists(t *testing.T) {
+	c := asGiven(randomFleet(2, tightFleet, evaluationBlock+1, 5), nil)
+	restored := c.restore(make([]int32, c.first[len(c.workloads)]))
+	if a, b := restored[0], restored[evaluationBlock]; len(a) == 0 || len(a) != len(b) || &a[0] != &b[0] {
+		t.Errorf("%v and %v share no list", a, b)
 	}
 }

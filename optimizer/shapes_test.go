@@ -282,20 +282,19 @@ func TestBucketsAreProven(t *testing.T) {
 		if s.Proof != Optimal || s.Demand != Served {
 			t.Fatalf("seed %d: %+v", seed, s)
 		}
-		for j := range s.Allocations[0].Replicas {
-			fewer := s.Allocations[0].Replicas[j][0] - 1
-			if fewer < 0 {
+		for j, had := range s.Allocations[0].Replicas {
+			if had[0] == 0 {
 				continue
 			}
-			s.Allocations[0].Replicas[j][0] = fewer
-			e, err := p.Evaluate([][][]int{s.Allocations[0].Replicas})
+			fewer := slices.Clone(s.Allocations[0].Replicas)
+			fewer[j] = []int{had[0] - 1}
+			e, err := p.Evaluate([][][]int{fewer})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if e.Unmet[0] == 0 {
 				t.Errorf("seed %d: variant %d has a replica too many", seed, j)
 			}
-			s.Allocations[0].Replicas[j][0]++
 		}
 	}
 }

@@ -79,8 +79,8 @@ type Level struct {
 
 // Allocation is the replicas of one workload.
 type Allocation struct {
-	// Replicas[v][k] is the number of replicas of Variants[v] in Placements[k]. Workloads
-	// may share lists, which must not be changed.
+	// Replicas[v][k] is the number of replicas of Variants[v] in Placements[k]. Variants
+	// and workloads may share lists, which must not be changed.
 	Replicas [][]int
 	// Unmet is demand not served, in requests/s.
 	Unmet float64

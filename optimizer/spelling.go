@@ -53,27 +53,29 @@ func (c *canonical) spelled(items []int32) spelling {
 	}
 }
 
-// sharedLists are the replicas of workloads that have none, or few of one variant, as most have where there are many. They share their lists,
-// which would otherwise be most of what a plan takes.
+// sharedLists are the replicas of workloads that have none, or few of one variant, of which there are many in large fleets: lists of their own
+// would be most of what a plan takes.
 type sharedLists struct {
 	canonical *canonical
-	// most is the largest number of variants of a workload.
-	most int
-	// alone are by the number of replicas: so many of the variant in the middle, and none of as many on either side as there may be.
+	// alone are by the number of replicas, from none on: so many of the variant in the middle, and none of as many on either side as a workload
+	// that shares them may have. They are nil where too few would share them.
 	alone [mostShared + 1][][]int
 }
 
-// mostShared is the largest number of replicas of which lists are shared.
-const mostShared = 8
+// Lists are shared of up to mostShared replicas, of workloads of up to sharedVariants variants.
+const (
+	mostShared     = 8
+	sharedVariants = 16
+)
 
 func (c *canonical) sharedLists() *sharedLists {
-	l := &sharedLists{canonical: c, most: 1}
-	for i := range c.workloads {
-		l.most = max(l.most, c.firstVariant[i+1]-c.firstVariant[i])
+	l := &sharedLists{canonical: c}
+	if len(c.workloads) <= evaluationBlock {
+		return l
 	}
 	for n := range l.alone {
-		l.alone[n] = slices.Repeat([][]int{{0}}, 2*l.most-1)
-		l.alone[n][l.most-1] = []int{n}
+		l.alone[n] = slices.Repeat([][]int{{0}}, 2*sharedVariants-1)
+		l.alone[n][sharedVariants-1] = []int{n}
 	}
 	return l
 }
@@ -83,7 +85,7 @@ func (l *sharedLists) of(given int, items []int32) [][]int {
 	c := l.canonical
 	i := c.place[given]
 	first, end, variants := c.first[i], c.first[i+1], c.firstVariant[i+1]-c.firstVariant[i]
-	if variants != end-first { // several placements of a variant
+	if l.alone[0] == nil || variants > sharedVariants || variants != end-first { // or some variant has several placements
 		return nil
 	}
 	variant, replicas := 0, int32(0)
@@ -96,7 +98,7 @@ func (l *sharedLists) of(given int, items []int32) [][]int {
 			variant, replicas = int(c.items[given][k].variant), n
 		}
 	}
-	from := l.most - 1 - variant
+	from := sharedVariants - 1 - variant
 	return l.alone[replicas][from : from+variants : from+variants]
 }
 

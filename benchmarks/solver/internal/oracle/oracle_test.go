@@ -35,7 +35,7 @@ func TestContradictions(t *testing.T) {
 		"infeasible problem":  {"infeasible", func(_ *optimizer.Solution, a *peer.Answer) { a.Status = peer.Infeasible }},
 		"nothing to compare":  {"", func(s *optimizer.Solution, a *peer.Answer) { s.Objective, a.Status = 1, peer.Nothing }},
 		"wrong objective":     {"judged 10", func(s *optimizer.Solution, _ *peer.Answer) { s.Objective = 9 }},
-		"limit broken":        {"column", func(s *optimizer.Solution, _ *peer.Answer) { s.Allocations[0].Replicas[0][0] = 4 }},
+		"limit broken":        {"column", func(s *optimizer.Solution, _ *peer.Answer) { s.Allocations[0].Replicas = [][]int{{4}} }},
 		"bound of level":      {"priority 1: bound", func(_ *optimizer.Solution, a *peer.Answer) { a.Levels[0].Unmet = 0.5 }},
 		"level below optimum": {"priority 1: value", func(_ *optimizer.Solution, a *peer.Answer) { a.Levels[0].Unmet = 1.5 }},
 		"no proof, no claim":  {"", func(_ *optimizer.Solution, a *peer.Answer) { a.Status, a.Levels[0].Unmet = peer.Feasible, 1.5 }},
