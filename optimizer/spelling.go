@@ -7,8 +7,8 @@ import (
 )
 
 // spelling gives a plan in the shape of the problem a block at a time: of the workloads from one up to another, the replicas by variant and
-// placement, which the caller may keep but not change. Blocks may be asked for on several goroutines; the workloads of a block have to be asked for in turn,
-// each once.
+// placement, which the caller may keep but not change. Blocks may be asked for on several goroutines; the workloads of a block have to be
+// asked for in turn, each once.
 type spelling func(from, to int) func(i int) [][]int
 
 // asSpelled is a plan that is spelled out already.
