@@ -112,7 +112,7 @@ func (l limited) has(t *testing.T, lines ...string) {
 			}
 		}
 		return true
-	}, 10*time.Second, time.Millisecond, "%s", lines) {
+	}, time.Minute, time.Millisecond, "%s", lines) {
 		t.Log(text)
 	}
 }
