@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/poolwright/poolwright/benchmarks/internal/command"
 	"github.com/poolwright/poolwright/benchmarks/internal/report"
 	"github.com/poolwright/poolwright/benchmarks/internal/table"
 )
@@ -37,33 +36,35 @@ func guardedRatios() (map[string][]guarded, error) {
 	return all, nil
 }
 
-// guard shows the ratios of reports and returns command.ErrMissed if one is too low or was not
-// measured.
-func guard(found map[string]*report.Report, w io.Writer) error {
+// guard shows the ratios of all parts that were asked for and have left a report, and returns the names of
+// those of which one is too low or was not measured.
+func (o *options) guard(w io.Writer) (low []string, err error) {
 	all, err := guardedRatios()
 	if err != nil {
-		return err
+		return nil, err
+	}
+	found, err := o.reports()
+	if err != nil {
+		return nil, err
 	}
 	t := table.Table{Title: "Ratios", Columns: table.Columns("part", "ratio", "measured", "least", "before", "")}
-	failed := false
 	for _, p := range parts() {
 		r := found[p.name]
-		if r == nil {
+		if r == nil || !o.asks(p) {
 			continue
 		}
+		will := true
 		for _, g := range all[p.name] {
 			measured, verdict, ok := g.judge(r)
 			t.Add(p.name, g.Ratio, measured, fmt.Sprintf("%.3g", g.Measured/g.Margin), fmt.Sprintf("%.3g", g.Measured), verdict)
-			failed = failed || !ok
+			will = will && ok
+		}
+		if !will {
+			low = append(low, p.name)
 		}
 	}
-	if _, err := io.WriteString(w, t.Text()); err != nil {
-		return err
-	}
-	if failed {
-		return command.ErrMissed
-	}
-	return nil
+	_, err = io.WriteString(w, t.Text())
+	return low, err
 }
 
 // judge tells what a report has of a ratio, and whether that will do.

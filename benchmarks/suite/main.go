@@ -66,8 +66,7 @@ func parse(args []string, w io.Writer) (options, error) {
 	return o, nil
 }
 
-// run measures, and writes the page or judges ratios. Parts that fail are no reason to leave
-// out the others.
+// run measures, and writes the page or judges ratios.
 func run(ctx context.Context, o options, w io.Writer) error {
 	if o.only == nil && !o.resume {
 		if err := o.forget(); err != nil {
@@ -81,13 +80,31 @@ func run(ctx context.Context, o options, w io.Writer) error {
 			return fmt.Errorf("%s: build: %w", p.name, err)
 		}
 	}
+	if err := o.measure(ctx, wanted, w); err != nil {
+		return err
+	}
+	if o.quick {
+		return o.judge(ctx, wanted, w)
+	}
+	found, err := o.reports()
+	if err != nil {
+		return err
+	}
+	if o.Docs == "" {
+		return nil
+	}
+	return writePage(o.Docs, found)
+}
+
+// measure runs parts that were built. Those that fail are no reason to leave out the others.
+func (o *options) measure(ctx context.Context, wanted []part, w io.Writer) error {
 	var failed []error
 	for _, p := range wanted {
 		began := time.Now()
 		if _, err := fmt.Fprintf(w, "== %s\n", p.name); err != nil {
 			return err
 		}
-		if err := p.run(ctx, &o); err != nil {
+		if err := p.run(ctx, o); err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", p.name, err))
 		}
 		if ctx.Err() != nil {
@@ -97,25 +114,30 @@ func run(ctx context.Context, o options, w io.Writer) error {
 			return err
 		}
 	}
-	if err := errors.Join(failed...); err != nil {
-		return err
-	}
-	found, err := o.reports()
+	return errors.Join(failed...)
+}
+
+// judge shows the ratios of all parts that were asked for, and returns command.ErrMissed if one is too low or
+// was not measured. Parts of which that is so are measured once more, those that were just measured:
+// what else the machine does may have lengthened turns of one side, and a regression is still there.
+func (o *options) judge(ctx context.Context, measured []part, w io.Writer) error {
+	low, err := o.guard(w)
 	if err != nil {
 		return err
 	}
-	if o.quick {
-		for _, p := range parts() {
-			if !o.asks(p) {
-				delete(found, p.name)
-			}
+	again := slices.DeleteFunc(measured, func(p part) bool { return !slices.Contains(low, p.name) })
+	if len(again) > 0 {
+		if err := o.measure(ctx, again, w); err != nil {
+			return err
 		}
-		return guard(found, w)
+		if low, err = o.guard(w); err != nil {
+			return err
+		}
 	}
-	if o.Docs == "" {
-		return nil
+	if len(low) > 0 {
+		return command.ErrMissed
 	}
-	return writePage(o.Docs, found)
+	return nil
 }
 
 // asks tells whether a part was asked for.
