@@ -146,7 +146,7 @@ func (p *VariantPlan) Total() int {
 type PoolUse struct {
 	// Used is in devices.
 	Used int
-	// ShadowPrice is what one more device would save, per hour.
+	// ShadowPrice is what one more device saves at the margin, per hour.
 	ShadowPrice float64
 }
 

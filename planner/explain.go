@@ -79,7 +79,7 @@ func (p *WorkloadPlan) cheapestUsed(w *Workload) int {
 
 func variantReason(w *Workload, plan *WorkloadPlan, j, reference int) string {
 	v, declared := &plan.Variants[j], &w.Variants[j]
-	price := fmt.Sprintf("one more request/s costs %.4g per hour", v.MarginalPrice)
+	price := fmt.Sprintf("a request/s costs %.4g per hour at the margin", v.MarginalPrice)
 	switch {
 	case v.Size.Reason != "" && v.Total() > 0:
 		return v.Size.Reason + "; kept at its minimum"

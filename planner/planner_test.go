@@ -67,7 +67,7 @@ func TestPlanChoosesTheCheapestMix(t *testing.T) {
 	p := d.Plans[0]
 	assert.Equal(t, "capacityRps", p.Binding)
 	assert.Equal(t, "3 × chat-a100 for 12 requests/s, limited by capacityRps", p.Reason)
-	assert.Equal(t, "one more request/s costs 0.5714 per hour, against 0.5 on chat-a100", p.Variants[0].Reason)
+	assert.Equal(t, "a request/s costs 0.5714 per hour at the margin, against 0.5 on chat-a100", p.Variants[0].Reason)
 	assert.InDelta(t, 1, p.Variants[1].Share, 0)
 	assert.Nil(t, p.Prediction, "a declared capacity predicts no latency")
 }

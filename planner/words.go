@@ -168,25 +168,34 @@ func (e *explainer) changeReason(c *PoolChange) string {
 	if c.Devices < 0 {
 		subject = devices(-c.Devices, pool.DevicesPerNode) + " fewer in " + pool.Name
 	}
+	does := func(verb string) string { return subject + " " + agreeing(verb, c.Devices) + " " }
 	now := unmet(e.cycle.solved)
 	switch served := now - float64(c.Unmet); {
 	case c.Demand == optimizer.Infeasible && e.cycle.solved.Demand != optimizer.Infeasible:
 		return subject + ": minimums no longer hold"
 	case served > 1e-6*now:
-		return fmt.Sprintf("%s serve %.4g requests/s more%s", subject, served, c.unproven(" or better"))
+		return fmt.Sprintf("%s%.4g requests/s more%s", does("serve"), served, c.unproven(" or better"))
 	case served < -1e-6*float64(c.Unmet):
-		return fmt.Sprintf("%s serve %.4g requests/s less%s", subject, -served, c.unproven(" or better"))
+		return fmt.Sprintf("%s%.4g requests/s less%s", does("serve"), -served, c.unproven(" or better"))
 	}
 	gap := max(e.cycle.fleet.Objective.RelativeGap, slight) * e.cycle.solved.Objective
 	switch {
 	case c.Devices > 0 && c.Saving.High <= gap:
-		return subject + " save nothing"
+		return does("save") + "nothing"
 	case c.Devices > 0:
-		return subject + " save " + amount(c.Saving) + " per hour"
+		return does("save") + amount(c.Saving) + " per hour"
 	case -c.Saving.Low <= gap:
-		return subject + " cost nothing: they can be returned"
+		return does("cost") + "nothing, and can be returned"
 	}
-	return subject + " cost " + amount(optimizer.Interval{Low: -c.Saving.High, High: -c.Saving.Low}) + " per hour"
+	return does("cost") + amount(optimizer.Interval{Low: -c.Saving.High, High: -c.Saving.Low}) + " per hour"
+}
+
+// agreeing is a verb of one device or more, or fewer.
+func agreeing(verb string, devices int) string {
+	if devices == 1 || devices == -1 {
+		return verb + "s"
+	}
+	return verb
 }
 
 // unproven is words for a change whose plan is not proven.

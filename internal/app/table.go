@@ -201,7 +201,7 @@ func (t *table) workloads(m *poolwrightv1.Plan) {
 }
 
 func (t *table) pools(m *poolwrightv1.Plan) {
-	t.line("POOL", "ACCELERATOR", "USED", "OF", "ONE MORE DEVICE SAVES/H")
+	t.line("POOL", "ACCELERATOR", "USED", "OF", "SHADOW PRICE/H")
 	for _, p := range m.GetPools() {
 		capacity := "∞"
 		if p.Capacity != nil {

@@ -30,7 +30,7 @@ function overview(fleet, plan, base, unchanged) {
     ['Plan', proofTag(plan), ''],
     ['Demand', demandTag(plan), ''],
     ...(unmet > 0 ? [['Unmet', el('span', { class: 'poor' }, `${number(unmet)} requests/s`), '']] : []),
-    ...(plan.budgetShadowPrice > 0 ? [['One more of budget saves', money(plan.budgetShadowPrice), '']] : []),
+    ...(plan.budgetShadowPrice > 0 ? [['Shadow price of the budget', money(plan.budgetShadowPrice), '']] : []),
   ];
   return el('dl', { class: 'facts' }, items.map(([term, text, kind]) => el('div', { class: kind }, el('dt', {}, term), el('dd', {}, text))));
 }
@@ -72,7 +72,7 @@ function pools(plan) {
   ];
   return tableOf(
     'Pools and quotas',
-    [{ label: 'Pool' }, { label: 'Used', number: true }, { label: 'Of', number: true }, { label: 'One more device saves/h', number: true, hint: 'Shadow price' }],
+    [{ label: 'Pool' }, { label: 'Used', number: true }, { label: 'Of', number: true }, { label: 'Shadow price/h', number: true, hint: 'What one more device saves at the margin. Replicas are whole: one alone may save more, or nothing.' }],
     [...plan.pools.map((p) => row(p.name, p)), ...plan.quotas.map((q) => row(`${q.pool}, quota of ${q.namespace}`, q))],
   );
 }

@@ -146,7 +146,7 @@ function showPools(fleet, plan) {
       el('p', { class: 'figure' }, el('b', {}, number(p.used)), limited ? ` of ${number(p.capacity)} devices planned` : ' devices planned, no limit'),
       limited && el('div', { class: part >= 1 ? 'bar full' : 'bar', 'aria-hidden': 'true' }, fill),
       el('p', { class: 'hint' }, `${money(declared.pricePerHour)} per device and hour`,
-        p.shadowPricePerHour > 0 && el('span', { class: 'poor' }, ` · one more would save ${money(p.shadowPricePerHour)} per hour`)),
+        p.shadowPricePerHour > 0 && el('span', { class: 'poor' }, ` · shadow price ${money(p.shadowPricePerHour)} per hour`)),
     );
   });
   at('pools').replaceChildren(...(cards.length ? cards : [el('p', { class: 'empty' }, 'The fleet has no pools.')]));

@@ -158,7 +158,7 @@ type Plan struct {
 	Pools []*PoolPlan `protobuf:"bytes,10,rep,name=pools,proto3" json:"pools,omitempty"`
 	// Use of each namespace's quota.
 	Quotas []*QuotaPlan `protobuf:"bytes,11,rep,name=quotas,proto3" json:"quotas,omitempty"`
-	// What one more unit of budget would save, per hour.
+	// What one more unit of budget saves at the margin, per hour.
 	BudgetShadowPrice float64 `protobuf:"fixed64,12,opt,name=budget_shadow_price,json=budgetShadowPrice,proto3" json:"budget_shadow_price,omitempty"`
 	// What a person would want to know beside the numbers.
 	Notes []string `protobuf:"bytes,13,rep,name=notes,proto3" json:"notes,omitempty"`
@@ -1066,8 +1066,8 @@ type VariantPlan struct {
 	ServedRps float64 `protobuf:"fixed64,3,opt,name=served_rps,json=servedRps,proto3" json:"served_rps,omitempty"`
 	// Limit that binds one replica's capacity.
 	Binding string `protobuf:"bytes,4,opt,name=binding,proto3" json:"binding,omitempty"`
-	// Price per hour of one request/s, shadow prices included; absent where the
-	// variant sustains nothing.
+	// Price per hour of one request/s at the margin, shadow prices included; absent where
+	// the variant sustains nothing.
 	MarginalPricePerRps *float64 `protobuf:"fixed64,5,opt,name=marginal_price_per_rps,json=marginalPricePerRps,proto3,oneof" json:"marginal_price_per_rps,omitempty"`
 	// Why the variant is used or not, in words.
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -1524,7 +1524,8 @@ type PoolPlan struct {
 	Used int32 `protobuf:"varint,3,opt,name=used,proto3" json:"used,omitempty"`
 	// Devices that may be used; absent = unlimited.
 	Capacity *int32 `protobuf:"varint,4,opt,name=capacity,proto3,oneof" json:"capacity,omitempty"`
-	// What one more device would save, per hour.
+	// What one more device saves at the margin, per hour, by the dual that bounds the plan.
+	// Replicas are whole: one alone may save more, or nothing, as Explain says.
 	ShadowPricePerHour float64 `protobuf:"fixed64,5,opt,name=shadow_price_per_hour,json=shadowPricePerHour,proto3" json:"shadow_price_per_hour,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -1606,7 +1607,8 @@ type QuotaPlan struct {
 	Used int32 `protobuf:"varint,3,opt,name=used,proto3" json:"used,omitempty"`
 	// Devices that may be used.
 	Capacity int32 `protobuf:"varint,4,opt,name=capacity,proto3" json:"capacity,omitempty"`
-	// What one more device would save, per hour.
+	// What one more device saves at the margin, per hour, by the dual that bounds the plan.
+	// Replicas are whole: one alone may save more, or nothing, as Explain says.
 	ShadowPricePerHour float64 `protobuf:"fixed64,5,opt,name=shadow_price_per_hour,json=shadowPricePerHour,proto3" json:"shadow_price_per_hour,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
