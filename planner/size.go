@@ -66,7 +66,7 @@ func newSizer(n int) *sizer {
 // add notes the variants of a workload as ones to size, and returns the indices of
 // their sizings: by variant, one for each shape on each possible partner.
 func (s *sizer) add(w *Workload) [][]int {
-	slo := fmt.Sprint(w.SLO.Limits)
+	slo := exactly(w.SLO)
 	indices := make([][]int, len(w.Variants))
 	for j := range w.Variants {
 		if w.Variants[j].Replica == nil {
@@ -80,6 +80,15 @@ func (s *sizer) add(w *Workload) [][]int {
 		}
 	}
 	return indices
+}
+
+// exactly writes all of an SLO: the names of limits are without their values.
+func exactly(slo queueing.SLO) string {
+	var text []byte
+	for _, l := range slo.Limits {
+		text = fmt.Appendf(text, "%d %v %v ", l.Metric, l.Quantile, l.Value)
+	}
+	return string(text)
 }
 
 // sizeKeys are those of variant j, without shape and SLO: one for each partner with
