@@ -5,13 +5,18 @@ import (
 	"github.com/poolwright/poolwright/queueing"
 )
 
-// tandem is one replica of each phase of a pair.
+// tandem is one replica of each phase of a pair. A stream that is split at random over more of them is nearer to a Poisson stream, so
+// that arrivals count as one where they are more regular.
 func (k *sizeKey) tandem() (*queueing.Tandem, error) {
 	d := queueing.Disaggregated{Prefill: k.replica, Decode: k.partner, PrefillReplicas: 1, DecodeReplicas: 1, Transfer: k.transfer}
 	if k.phase == optimizer.Decode {
 		d.Prefill, d.Decode = k.partner, k.replica
 	}
-	return queueing.NewTandem(d, k.shape)
+	shape := k.shape
+	if 0 <= shape.ArrivalSCV && shape.ArrivalSCV < 1 { // others below are for NewTandem to refuse
+		shape.ArrivalSCV = 1
+	}
+	return queueing.NewTandem(d, shape)
 }
 
 // computePhase sizes one half of a pair, with as many replicas of the other as its

@@ -190,12 +190,17 @@ func (t *Tandem) EvaluatePair(prefill, decode Rate) TandemPerformance {
 
 // evaluate takes the rate per prefill replica and that which all decode replicas share.
 func (t *Tandem) evaluate(perPrefill float64, toDecode Rate) TandemPerformance {
-	p := TandemPerformance{Prefill: t.prefill.Evaluate(Rate(perPrefill))}
-	accepted := toDecode * Rate((1-p.Prefill.BlockedShare)*t.decoding/t.decodeReplicas)
-	if p.Prefill.Outcome == Saturated {
-		accepted = min(accepted, p.Prefill.Throughput*Rate(t.decoding*t.prefillReplicas/t.decodeReplicas))
+	prefill := t.prefill.Evaluate(Rate(perPrefill))
+	passed := toDecode * Rate(1-prefill.BlockedShare)
+	if prefill.Outcome == Saturated {
+		passed = min(passed, prefill.Throughput*Rate(t.prefillReplicas))
 	}
-	p.Decode = t.decode.Evaluate(accepted)
+	return t.following(prefill, passed)
+}
+
+// following takes the steady state of a prefill replica and the rate of requests that pass on to all decode replicas.
+func (t *Tandem) following(prefill Performance, passed Rate) TandemPerformance {
+	p := TandemPerformance{Prefill: prefill, Decode: t.decode.Evaluate(passed * Rate(t.decoding/t.decodeReplicas))}
 	p.Outcome = max(p.Prefill.Outcome, p.Decode.Outcome)
 	blocked := t.decoding * p.Decode.BlockedShare
 	p.BlockedShare = 1 - (1-p.Prefill.BlockedShare)*(1-blocked)

@@ -50,7 +50,8 @@ func (t *Tandem) decodeSaturation() Rate {
 // SaturationRate, and the capacity pair. Limits are those of [Station.Capacity]. For
 // the pair, limits on TTFT concern the prefill station, those on ITL and tokens per
 // second the decode station, and a limit on E2E lets the rates of both fall by one
-// factor until it holds. The error joins one error for each malformed limit.
+// factor until it holds. Where waiting places are limited at either station, requests
+// that it blocks fail quantiles of all, which then concern both. The error joins one error for each malformed limit.
 func (t *Tandem) Capacity(slo SLO) (TandemCapacity, error) {
 	if err := slo.validate(); err != nil {
 		return TandemCapacity{}, err
@@ -75,14 +76,19 @@ func (t *Tandem) Capacity(slo SLO) (TandemCapacity, error) {
 	return c, nil
 }
 
-// pair fills in the capacity pair.
+// pair fills in the capacity pair. Other replicas of a kind may leave those of the other one with less to do than the pair does, so that the
+// rate of a decode replica has to hold with all arrivals passed on.
 func (t *Tandem) pair(c *TandemCapacity, limits []Limit) {
-	prefill := t.search(limits, ofPrefill, func(rate float64) TandemPerformance { return t.evaluate(rate, 0) },
+	onPrefill, onDecode, onBoth := ofPrefill, ofDecode, ofBoth
+	if t.prefill.blocks() || t.decode.blocks() {
+		onPrefill, onDecode, onBoth = ofEither, ofEither, anyMetric
+	}
+	prefill := t.search(limits, onPrefill, func(rate float64) TandemPerformance { return t.evaluate(rate, 0) },
 		mostLoad*float64(t.prefill.SaturationRate()))
-	decode := t.search(limits, ofDecode, func(rate float64) TandemPerformance { return t.evaluate(0, Rate(rate)) },
+	decode := t.search(limits, onDecode, func(rate float64) TandemPerformance { return t.evaluate(0, Rate(rate)) },
 		mostLoad*float64(t.decodeSaturation()))
-	both := t.search(limits, ofBoth, func(share float64) TandemPerformance {
-		return t.evaluate(share*prefill.rate, Rate(share*decode.rate))
+	both := t.search(limits, onBoth, func(share float64) TandemPerformance {
+		return t.following(t.prefill.Evaluate(Rate(share*prefill.rate)), Rate(share*decode.rate))
 	}, 1)
 	c.PrefillBound, c.PrefillBinding = prefill.bound, prefill.binding
 	c.DecodeBound, c.DecodeBinding = decode.bound, decode.binding
@@ -103,11 +109,12 @@ func (t *Tandem) pair(c *TandemCapacity, limits []Limit) {
 	c.Ratio = float64(c.PrefillRate / c.DecodeRate)
 }
 
-// Metrics by the station that they concern.
+// Metrics by the station that they concern; those of either do where requests that it blocks fail them.
 func anyMetric(Metric) bool   { return true }
 func ofPrefill(m Metric) bool { return m == TTFT }
 func ofDecode(m Metric) bool  { return m == ITL || m == TokensPerSecond }
 func ofBoth(m Metric) bool    { return m == E2E }
+func ofEither(m Metric) bool  { return m != E2E }
 
 // tandemSearch is the outcome of a search.
 type tandemSearch struct {

@@ -134,6 +134,37 @@ func TestTandemCapacity(t *testing.T) {
 	}
 }
 
+// TestPairHoldsLimitsWithOtherNumbersOfReplicas: neither more prefill nor more decode replicas break what a pair holds, although fewer requests
+// are blocked then.
+func TestPairHoldsLimitsWithOtherNumbersOfReplicas(t *testing.T) {
+	d := exampleDisaggregated
+	d.PrefillReplicas, d.DecodeReplicas = 1, 1
+	d.Prefill.MaxQueue = queueing.Waiting{Limited: true, Places: 2}
+	d.Decode.MaxQueue = queueing.Waiting{Limited: true, Places: 2}
+	pair := tandem(t, d, exampleShape)
+	for _, limit := range []queueing.Limit{
+		{Metric: queueing.TTFT, Quantile: 0.99, Value: 1e9},
+		{Metric: queueing.TTFT, Quantile: 0.95, Value: 0.06},
+		{Metric: queueing.ITL, Quantile: 0.95, Value: 0.02},
+		{Metric: queueing.E2E, Quantile: 0.9, Value: 8},
+		{Metric: queueing.E2E, Value: 3.6},
+	} {
+		c, err := pair.Capacity(queueing.SLO{Limits: []queueing.Limit{limit}})
+		require.NoError(t, err)
+		require.True(t, c.Feasible, "%s", limit)
+		for _, fewer := range [][2]queueing.Rate{{1, 1}, {0.01, 1}, {1, 0.01}, {0.5, 1}, {1, 0.5}} {
+			p := pair.EvaluatePair(c.PrefillRate*fewer[0], c.DecodeRate*fewer[1])
+			latency := map[queueing.Metric]queueing.Latency{queueing.TTFT: p.TTFT, queueing.ITL: p.ITL, queueing.E2E: p.E2E}[limit.Metric]
+			if limit.Quantile == 0 {
+				require.LessOrEqual(t, float64(latency.Mean()), limit.Value*(1+1e-9), "%s: %v", limit, fewer)
+				continue
+			}
+			kept := (1 - p.BlockedShare) * latency.CDF(queueing.Seconds(limit.Value))
+			require.GreaterOrEqual(t, kept, limit.Quantile-1e-9, "%s: %v", limit, fewer)
+		}
+	}
+}
+
 func TestTandemEdges(t *testing.T) {
 	d := exampleDisaggregated
 	d.Prefill.Model = queueing.LLMDV1

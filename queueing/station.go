@@ -51,6 +51,9 @@ func (r *Replica) limitsKVCache() bool {
 	return r.Model == ContinuousBatching && r.KVCacheTokens > 0
 }
 
+// blocks tells whether requests may find no place.
+func (s *Station) blocks() bool { return s.unservable == "" && !math.IsInf(s.chain.places, 1) }
+
 // SaturationRate returns μ(B), the arrival rate from which on unlimited waiting has
 // no steady state; 0 if not even one request fits.
 func (s *Station) SaturationRate() Rate {
