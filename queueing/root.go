@@ -36,6 +36,9 @@ func findRoot(f func(float64) float64, holds, fails, fHolds, fFails float64) flo
 	closest := math.Abs(fFails)
 	for {
 		x := x1 + step*(x2-x1)
+		if x == x1 || x == x2 {
+			break // no number is between them: numbers next to 0 are further apart than the tolerance
+		}
 		fx := f(x)
 		last, fLast := x1, f1
 		x3, f3 := x1, f1

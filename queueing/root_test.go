@@ -48,3 +48,18 @@ func TestFindRootFallsFromAbove(t *testing.T) {
 	require.InEpsilon(t, math.Sqrt2, root, 1e-12)
 	require.LessOrEqual(t, 2-root*root, 0.0)
 }
+
+// TestFindRootNextToZero: where numbers are further apart than the tolerance, as they are there, the search ends between two of them. Waits on
+// hardly loaded replicas are as short.
+func TestFindRootNextToZero(t *testing.T) {
+	const jump = 1.404089586597e-312
+	f := func(x float64) float64 {
+		if x < jump {
+			return 0.8
+		}
+		return -688
+	}
+	root := findRoot(f, 2.2e-312, 6.1e-313, -688, 0.8)
+	require.InEpsilon(t, jump, root, 1e-6)
+	require.LessOrEqual(t, f(root), 0.0)
+}
