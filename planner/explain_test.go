@@ -173,6 +173,28 @@ func TestPricesMoveWithinTheirRanges(t *testing.T) {
 	assert.InDelta(t, 0.5, e.Unused[0].MarginalFall, 1e-9, "from 4 to 7 × 0.5")
 }
 
+func TestChangesTellOfMinimums(t *testing.T) {
+	f := twoPools(10, declared("chat-h100", 0, 7))
+	f.Pools = f.Pools[:1]
+	f.Workloads[0].Variants[0].MinReplicas = 10
+	for capacity, want := range map[int][2]string{
+		8: {
+			"1 device fewer in h100: 3 in place of 2 replicas are missing from minimums",
+			"1 device more in h100: 1 in place of 2 replicas are missing from minimums",
+		},
+		9:  {"1 device fewer in h100: 2 in place of 1 replicas are missing from minimums", "1 device more in h100: minimums hold then"},
+		10: {"1 device fewer in h100: minimums no longer hold", "1 device more in h100 saves nothing"},
+	} {
+		f.Pools[0].Capacity.Value = capacity
+		e := explain(t, planner.Snapshot{Fleet: f})
+		require.Len(t, e.Changes, 2)
+		for k, change := range e.Changes {
+			assert.Equal(t, want[k], change.Reason)
+			assert.Equal(t, max(0, 10-capacity-change.Devices), change.Shortfall)
+		}
+	}
+}
+
 func TestChangesAndCurvesAgreeWithPlans(t *testing.T) {
 	f := twoPools(40, declared("chat-h100", 0, 7), declared("chat-a100", 1, 4))
 	f.Objective.RelativeGap = 0

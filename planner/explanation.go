@@ -147,9 +147,11 @@ type PoolChange struct {
 	// Proof is that of the changed plan: if it is only Feasible, less may be unmet.
 	Proof  optimizer.Proof
 	Demand optimizer.Demand
-	// Unmet is over all workloads.
-	Unmet  queueing.Rate
-	Reason string
+	// Unmet is over all workloads, and so is Shortfall, the number of replicas missing
+	// from minimums.
+	Unmet     queueing.Rate
+	Shortfall int
+	Reason    string
 }
 
 // Commitment is the use of devices that are paid for whether used or not.

@@ -159,7 +159,8 @@ func (e *explainer) changes() error {
 				return err
 			}
 			change := PoolChange{
-				Pool: g, Devices: devices, Saving: e.study.Saving(s), Proof: s.Proof, Demand: s.Demand, Unmet: queueing.Rate(unmet(s)),
+				Pool: g, Devices: devices, Saving: e.study.Saving(s), Proof: s.Proof, Demand: s.Demand,
+				Unmet: queueing.Rate(unmet(s)), Shortfall: shortfall(s),
 			}
 			change.clamp(e.cycle.solved)
 			change.Reason = e.changeReason(&change)
@@ -172,7 +173,7 @@ func (e *explainer) changes() error {
 // clamp uses that more devices never cost more.
 func (c *PoolChange) clamp(now *optimizer.Solution) {
 	switch {
-	case c.Demand != now.Demand || float64(c.Unmet) != unmet(now):
+	case c.Demand != now.Demand || float64(c.Unmet) != unmet(now) || c.Shortfall != shortfall(now):
 	case c.Devices > 0:
 		c.Saving.Low, c.Saving.High = max(0, c.Saving.Low), max(0, c.Saving.High)
 	default:

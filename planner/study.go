@@ -112,3 +112,12 @@ func unmet(s *optimizer.Solution) float64 {
 	}
 	return total
 }
+
+// shortfall is the number of replicas missing from minimums, over all workloads.
+func shortfall(s *optimizer.Solution) int {
+	total := 0
+	for i := range s.Allocations {
+		total += s.Allocations[i].Shortfall
+	}
+	return total
+}

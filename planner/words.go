@@ -169,10 +169,14 @@ func (e *explainer) changeReason(c *PoolChange) string {
 		subject = devices(-c.Devices, pool.DevicesPerNode) + " fewer in " + pool.Name
 	}
 	does := func(verb string) string { return subject + " " + agreeing(verb, c.Devices) + " " }
-	now := unmet(e.cycle.solved)
+	now, missing := unmet(e.cycle.solved), shortfall(e.cycle.solved)
 	switch served := now - float64(c.Unmet); {
-	case c.Demand == optimizer.Infeasible && e.cycle.solved.Demand != optimizer.Infeasible:
+	case c.Shortfall > 0 && missing == 0:
 		return subject + ": minimums no longer hold"
+	case c.Shortfall == 0 && missing > 0:
+		return subject + ": minimums hold then"
+	case c.Shortfall != missing:
+		return fmt.Sprintf("%s: %d in place of %d replicas are missing from minimums", subject, c.Shortfall, missing)
 	case served > 1e-6*now:
 		return fmt.Sprintf("%s%.4g requests/s more%s", does("serve"), served, c.unproven(" or better"))
 	case served < -1e-6*float64(c.Unmet):

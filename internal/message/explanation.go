@@ -34,6 +34,7 @@ func Explanation(e *planner.Explanation) *poolwrightv1.Explanation {
 		m.Changes = append(m.Changes, &poolwrightv1.PoolChange{
 			Pool: f.Pools[c.Pool].Name, Devices: count(c.Devices), Saving: interval(c.Saving),
 			Demand: demand(c.Demand), UnmetRps: float64(c.Unmet), Reason: c.Reason, Proof: proofOf(c.Proof),
+			Shortfall: count(c.Shortfall),
 		})
 	}
 	for _, c := range e.Commitments {

@@ -40,7 +40,7 @@ func TestExplanation(t *testing.T) {
 			{Pool: planner.AllPools, Accelerator: "H100"},
 		},
 		Curves:      []planner.DemandCurve{{Workload: 0, Points: []planner.DemandPoint{{Factor: 2, Demand: optimizer.Partial, Unmet: 3}}}},
-		Changes:     []planner.PoolChange{{Pool: 1, Devices: -8, Demand: optimizer.Infeasible}},
+		Changes:     []planner.PoolChange{{Pool: 1, Devices: -8, Demand: optimizer.Infeasible, Shortfall: 3}},
 		Commitments: []planner.Commitment{{Pool: 1, Idle: 2, IdlePricePerHour: 8}},
 		Unused:      []planner.UnusedVariant{{PricePerHour: 4, MarginalFall: 1}, {Fall: &optimizer.Interval{Low: 2, High: 2}}},
 		LeftOut:     []string{"more"},
@@ -71,6 +71,7 @@ func TestExplanation(t *testing.T) {
 	assert.Equal(t, poolwrightv1.Plan_PARTIAL, m.GetCurves()[0].GetPoints()[0].GetDemand())
 	assert.Equal(t, int32(-8), m.GetChanges()[0].GetDevices())
 	assert.Equal(t, poolwrightv1.Plan_INFEASIBLE, m.GetChanges()[0].GetDemand())
+	assert.Equal(t, int32(3), m.GetChanges()[0].GetShortfall())
 	assert.Equal(t, int32(2), m.GetCommitments()[0].GetIdle())
 	assert.Nil(t, m.GetUnused()[0].GetFall(), "not solved for")
 	assert.InDelta(t, 2, m.GetUnused()[1].GetFall().GetHigh(), 0)

@@ -1010,7 +1010,9 @@ type PoolChange struct {
 	// The same in words.
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	// How good the changed plan is known to be; FEASIBLE = less may be unserved.
-	Proof         Plan_Proof `protobuf:"varint,7,opt,name=proof,proto3,enum=poolwright.v1.Plan_Proof" json:"proof,omitempty"`
+	Proof Plan_Proof `protobuf:"varint,7,opt,name=proof,proto3,enum=poolwright.v1.Plan_Proof" json:"proof,omitempty"`
+	// Replicas that it leaves missing from declared minimums, over all workloads.
+	Shortfall     int32 `protobuf:"varint,8,opt,name=shortfall,proto3" json:"shortfall,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1092,6 +1094,13 @@ func (x *PoolChange) GetProof() Plan_Proof {
 		return x.Proof
 	}
 	return Plan_OPTIMAL
+}
+
+func (x *PoolChange) GetShortfall() int32 {
+	if x != nil {
+		return x.Shortfall
+	}
+	return 0
 }
 
 // Commitment is the use of devices that are paid for whether used or not.
@@ -1341,7 +1350,7 @@ const file_poolwright_v1_explanation_proto_rawDesc = "" +
 	"\x0eprice_per_hour\x18\x03 \x01(\x01R\fpricePerHour\x122\n" +
 	"\x06demand\x18\x04 \x01(\x0e2\x1a.poolwright.v1.Plan.DemandR\x06demand\x12\x1b\n" +
 	"\tunmet_rps\x18\x05 \x01(\x01R\bunmetRps\x12/\n" +
-	"\x05proof\x18\x06 \x01(\x0e2\x19.poolwright.v1.Plan.ProofR\x05proof\"\x85\x02\n" +
+	"\x05proof\x18\x06 \x01(\x0e2\x19.poolwright.v1.Plan.ProofR\x05proof\"\xa3\x02\n" +
 	"\n" +
 	"PoolChange\x12\x12\n" +
 	"\x04pool\x18\x01 \x01(\tR\x04pool\x12\x18\n" +
@@ -1350,7 +1359,8 @@ const file_poolwright_v1_explanation_proto_rawDesc = "" +
 	"\x06demand\x18\x04 \x01(\x0e2\x1a.poolwright.v1.Plan.DemandR\x06demand\x12\x1b\n" +
 	"\tunmet_rps\x18\x05 \x01(\x01R\bunmetRps\x12\x16\n" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12/\n" +
-	"\x05proof\x18\a \x01(\x0e2\x19.poolwright.v1.Plan.ProofR\x05proof\"{\n" +
+	"\x05proof\x18\a \x01(\x0e2\x19.poolwright.v1.Plan.ProofR\x05proof\x12\x1c\n" +
+	"\tshortfall\x18\b \x01(\x05R\tshortfall\"{\n" +
 	"\n" +
 	"Commitment\x12\x12\n" +
 	"\x04pool\x18\x01 \x01(\tR\x04pool\x12\x12\n" +
