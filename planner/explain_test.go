@@ -195,6 +195,23 @@ func TestChangesTellOfMinimums(t *testing.T) {
 	}
 }
 
+// With a node less as much is unserved, but of a higher priority.
+func TestChangesTellOfPriorities(t *testing.T) {
+	f := twoPools(4, declared("chat-h100", 0, 4))
+	f.Pools = f.Pools[:1]
+	f.Pools[0].Capacity.Value, f.Pools[0].DevicesPerNode = 4, 2
+	f.Workloads[0].Variants[0].DevicesPerReplica, f.Workloads[0].Variants[0].NodesPerReplica = 4, 2
+	batch := f.Workloads[0]
+	batch.Name, batch.Priority, batch.Variants = "batch", 2, []planner.Variant{declared("batch-h100", 0, 4)}
+	batch.Variants[0].DevicesPerReplica = 2
+	f.Workloads = append(f.Workloads, batch)
+	e := explain(t, planner.Snapshot{Fleet: f})
+	require.Len(t, e.Changes, 2)
+	assert.Equal(t, "2 devices (1 node) fewer in h100 serve 4 requests/s less of priority 1", e.Changes[0].Reason)
+	assert.InDelta(t, 8, e.Changes[0].Saving.High, 1e-6, "that costs less is not made out to be none")
+	assert.Equal(t, "2 devices (1 node) more in h100 serve 4 requests/s more", e.Changes[1].Reason)
+}
+
 func TestChangesAndCurvesAgreeWithPlans(t *testing.T) {
 	f := twoPools(40, declared("chat-h100", 0, 7), declared("chat-a100", 1, 4))
 	f.Objective.RelativeGap = 0

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -162,17 +163,48 @@ func (e *explainer) changes() error {
 				Pool: g, Devices: devices, Saving: e.study.Saving(s), Proof: s.Proof, Demand: s.Demand,
 				Unmet: queueing.Rate(unmet(s)), Shortfall: shortfall(s),
 			}
-			change.clamp(e.cycle.solved)
-			change.Reason = e.changeReason(&change)
+			first := firstShift(e.cycle.solved, s)
+			change.clamp(e.cycle.solved, first)
+			change.Reason = e.changeReason(&change, first)
 			e.Changes = append(e.Changes, change)
 		}
 	}
 	return nil
 }
 
+// shift is by how much more of a priority a plan serves than another one.
+type shift struct {
+	priority int
+	served   float64
+}
+
+// firstShift is that of the first priority of which a plan serves more or less than that of now; zero where there is none.
+func firstShift(now, s *optimizer.Solution) shift {
+	before, after := unmetByPriority(now), unmetByPriority(s)
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for _, priority := range slices.Sorted(maps.Keys(all)) {
+		if served := before[priority] - after[priority]; math.Abs(served) > slight*max(before[priority], after[priority]) {
+			return shift{priority, served}
+		}
+	}
+	return shift{}
+}
+
+func unmetByPriority(s *optimizer.Solution) map[int]float64 {
+	unmet := map[int]float64{}
+	for _, l := range s.Levels {
+		if l.Priority > 0 { // others are of replicas
+			unmet[l.Priority] = l.Unmet
+		}
+	}
+	return unmet
+}
+
 // clamp uses that more devices never cost more.
-func (c *PoolChange) clamp(now *optimizer.Solution) {
+func (c *PoolChange) clamp(now *optimizer.Solution, first shift) {
 	switch {
+	case first.priority > 0:
 	case c.Demand != now.Demand || float64(c.Unmet) != unmet(now) || c.Shortfall != shortfall(now):
 	case c.Devices > 0:
 		c.Saving.Low, c.Saving.High = max(0, c.Saving.Low), max(0, c.Saving.High)

@@ -162,7 +162,7 @@ func end(i optimizer.Interval) string {
 }
 
 // changeReason says what more or fewer devices do.
-func (e *explainer) changeReason(c *PoolChange) string {
+func (e *explainer) changeReason(c *PoolChange, first shift) string {
 	pool := &e.cycle.fleet.Pools[c.Pool]
 	subject := devices(c.Devices, pool.DevicesPerNode) + " more in " + pool.Name
 	if c.Devices < 0 {
@@ -177,10 +177,14 @@ func (e *explainer) changeReason(c *PoolChange) string {
 		return subject + ": minimums hold then"
 	case c.Shortfall != missing:
 		return fmt.Sprintf("%s: %d in place of %d replicas are missing from minimums", subject, c.Shortfall, missing)
-	case served > 1e-6*now:
-		return fmt.Sprintf("%s%.4g requests/s more%s", does("serve"), served, c.unproven(" or better"))
-	case served < -1e-6*float64(c.Unmet):
-		return fmt.Sprintf("%s%.4g requests/s less%s", does("serve"), -served, c.unproven(" or better"))
+	case first.served > 0 && served <= slight*now:
+		return fmt.Sprintf("%s%.4g requests/s more of priority %d%s", does("serve"), first.served, first.priority, c.orBetter())
+	case first.served < 0 && served >= -slight*float64(c.Unmet):
+		return fmt.Sprintf("%s%.4g requests/s less of priority %d%s", does("serve"), -first.served, first.priority, c.orBetter())
+	case served > slight*now:
+		return fmt.Sprintf("%s%.4g requests/s more%s", does("serve"), served, c.orBetter())
+	case served < -slight*float64(c.Unmet):
+		return fmt.Sprintf("%s%.4g requests/s less%s", does("serve"), -served, c.orBetter())
 	}
 	gap := max(e.cycle.fleet.Objective.RelativeGap, slight) * e.cycle.solved.Objective
 	switch {
@@ -202,12 +206,12 @@ func agreeing(verb string, devices int) string {
 	return verb
 }
 
-// unproven is words for a change whose plan is not proven.
-func (c *PoolChange) unproven(words string) string {
+// orBetter is for a change whose plan is not proven.
+func (c *PoolChange) orBetter() string {
 	if c.Proof == optimizer.Optimal {
 		return ""
 	}
-	return words
+	return " or better"
 }
 
 func commitmentReason(pool *Pool, idle, used int) string {
