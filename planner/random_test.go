@@ -57,8 +57,8 @@ func randomWorkload(r *rand.Rand, name string) planner.Workload {
 		}
 	}
 	if r.IntN(4) == 0 {
-		w.Shapes = []planner.ShapeShare{{Share: 0.75, Shape: randomShape(r)}, {Share: 0.25, Shape: randomShape(r)}}
-		w.Shapes[1].Shape.ArrivalSCV = w.Shapes[0].Shape.ArrivalSCV
+		w.Shapes = []planner.ShapeShare{{Share: 0.75, Shape: w.Shape}, {Share: 0.25, Shape: w.Shape}}
+		w.Shapes[1].Shape.InputTokens, w.Shapes[1].Shape.OutputTokens = oneOf[queueing.Tokens](r, 128, 2048), oneOf[queueing.Tokens](r, 64, 512)
 		w.Shape = planner.MixShapes([]queueing.Shape{w.Shapes[0].Shape, w.Shapes[1].Shape}, []float64{0.75, 0.25})
 	}
 	roles := oneOf(r, []optimizer.Phase{optimizer.Whole}, []optimizer.Phase{optimizer.Whole, optimizer.Whole},
