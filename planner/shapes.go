@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"math"
+
 	"github.com/poolwright/poolwright/optimizer"
 	"github.com/poolwright/poolwright/queueing"
 )
@@ -14,19 +16,28 @@ func (w *Workload) shapes() []ShapeShare {
 }
 
 // MixShapes is the shape of requests of several shapes in given amounts together: the
-// mean and the variance of their lengths. Everything else is that of the first. The
-// amounts must not all be 0.
+// mean, the variance and the correlation of their lengths. Everything else is that of
+// the first. The amounts must not all be 0.
 func MixShapes(shapes []queueing.Shape, amounts []float64) queueing.Shape {
 	var in, out moments
+	product := 0.0 // as the second moments, of a length of either kind
 	for s := range shapes {
-		in.add(amounts[s], float64(shapes[s].InputTokens), shapes[s].InputSCV)
-		out.add(amounts[s], float64(shapes[s].OutputTokens), shapes[s].OutputSCV)
+		x, amount := &shapes[s], amounts[s]
+		in.add(amount, float64(x.InputTokens), x.InputSCV)
+		out.add(amount, float64(x.OutputTokens), x.OutputSCV)
+		product += amount * float64(x.InputTokens) * float64(x.OutputTokens) * (1 + x.LengthCorrelation*math.Sqrt(x.InputSCV*x.OutputSCV))
 	}
 	mixed := shapes[0]
 	mixed.InputTokens, mixed.InputSCV = in.meanAndSCV()
 	mixed.OutputTokens, mixed.OutputSCV = out.meanAndSCV()
+	if deviations := math.Sqrt(mixed.InputSCV * mixed.OutputSCV); deviations > leastDeviations {
+		mixed.LengthCorrelation = min(max((product*in.amount/(in.first*out.first)-1)/deviations, -1), 1)
+	}
 	return mixed
 }
+
+// leastDeviations is the product of relative standard deviations above which a correlation is more than a rounding error.
+const leastDeviations = 1e-9
 
 // moments sums up a mix of lengths.
 type moments struct{ amount, first, second float64 }

@@ -330,3 +330,23 @@ func TestSharesOfHeldAndIdleWorkloads(t *testing.T) {
 		})
 	}
 }
+
+// A mix has the moments of all its requests.
+func TestMixHasTheMomentsOfItsShapes(t *testing.T) {
+	short := queueing.Shape{InputTokens: 100, OutputTokens: 1000, ArrivalSCV: 2}
+	long := queueing.Shape{InputTokens: 1000, OutputTokens: 100, ArrivalSCV: 2}
+	m := planner.MixShapes([]queueing.Shape{short, long}, []float64{1, 1})
+	assert.InDelta(t, 550, float64(m.InputTokens), 1e-9)
+	assert.InDelta(t, math.Pow(450.0/550, 2), m.InputSCV, 1e-12)
+	assert.InDelta(t, -1, m.LengthCorrelation, 1e-12)
+	assert.InDelta(t, 2, m.ArrivalSCV, 0)
+
+	varied := queueing.Shape{InputTokens: 500, OutputTokens: 200, InputSCV: 1.5, OutputSCV: 0.8, LengthCorrelation: 0.3}
+	m = planner.MixShapes([]queueing.Shape{varied, varied}, []float64{2, 5})
+	assert.InDelta(t, 0.3, m.LengthCorrelation, 1e-9, "of equal shapes nothing changes")
+
+	// x·y is 500·200·(1 + 0.3·√1.2) on average in two of three requests, and 100·1000 in the third.
+	m = planner.MixShapes([]queueing.Shape{varied, short}, []float64{2, 1})
+	covariance := (2*1e5*(1+0.3*math.Sqrt(1.2))+1e5)/3 - float64(m.InputTokens*m.OutputTokens)
+	assert.InDelta(t, covariance/float64(m.InputTokens*m.OutputTokens)/math.Sqrt(m.InputSCV*m.OutputSCV), m.LengthCorrelation, 1e-9)
+}
