@@ -40,6 +40,14 @@ func FuzzStation(f *testing.F) {
 		for _, l := range []queueing.Latency{p.Wait, p.TTFT, p.ITL, p.E2E} {
 			requireDistribution(t, l)
 		}
+		// Beside a replica with less load, as another variant may have.
+		less := s.Evaluate(queueing.Rate(load*load/4) * s.SaturationRate())
+		for _, pair := range [][2]queueing.Latency{{p.TTFT, less.TTFT}, {p.ITL, less.ITL}, {p.E2E, less.E2E}} {
+			var m queueing.Mixture
+			m.Add(pair[0], 0.3)
+			m.Add(pair[1], 0.7)
+			requireMixture(t, &m)
+		}
 		for m := queueing.TTFT; m <= queueing.TokensPerSecond; m++ {
 			c, err := s.Capacity(queueing.SLO{Limits: []queueing.Limit{{Metric: m, Quantile: quantile, Value: limit}}})
 			if err != nil {
@@ -69,11 +77,17 @@ func requireSane(t *testing.T, p queueing.Performance) {
 	}
 }
 
+// noTime is no time at all: as a number it has no square.
+const noTime queueing.Seconds = 1e-100
+
 // requireDistribution wants rising quantiles that the distribution function agrees
 // with.
 func requireDistribution(t *testing.T, l queueing.Latency) {
 	t.Helper()
 	requireNumbers(t, float64(l.Mean()))
+	if l.Mean() < noTime {
+		return
+	}
 	last := queueing.Seconds(0)
 	for _, q := range []float64{0, 0.01, 0.5, 0.9, 0.999} {
 		quantile := l.Quantile(q)
@@ -86,5 +100,21 @@ func requireDistribution(t *testing.T, l queueing.Latency) {
 			require.LessOrEqual(t, l.CDF(beneath), q+1e-6)
 		}
 		last = quantile
+	}
+}
+
+// requireMixture wants rising quantiles that keep what they should, but for what [queueing.Latency] is off at jumps.
+func requireMixture(t *testing.T, m *queueing.Mixture) {
+	t.Helper()
+	requireNumbers(t, float64(m.Mean()))
+	last := queueing.Seconds(0)
+	for _, q := range []float64{0, 0.01, 0.5, 0.9, 0.999} {
+		quantile := m.Quantile(q)
+		requireNumbers(t, float64(quantile))
+		require.GreaterOrEqual(t, float64(quantile*(1+1e-5)+noTime), float64(last))
+		last = quantile
+		if !math.IsInf(float64(quantile), 1) {
+			require.GreaterOrEqual(t, m.CDF(quantile*(1+1e-5)+noTime), q-1e-5, "%g", q)
+		}
 	}
 }
