@@ -144,11 +144,12 @@ type PoolChange struct {
 	// Saving of the objective per hour lies in the interval; costs are negative. It
 	// compares plans that may serve different demand.
 	Saving optimizer.Interval
-	// Proof is that of the changed plan: if it is only Feasible, less may be unmet.
+	// Proof is that of the changed plan: if it is only Feasible, less may be unmet, or
+	// missing from minimums.
 	Proof  optimizer.Proof
 	Demand optimizer.Demand
-	// Unmet is over all workloads, and so is Shortfall, the number of replicas missing
-	// from minimums.
+	// Unmet is over all workloads that are planned, and so is Shortfall, the number of
+	// replicas missing from minimums.
 	Unmet     queueing.Rate
 	Shortfall int
 	Reason    string

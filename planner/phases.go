@@ -39,9 +39,10 @@ func (z *sizing) computePhase() (Size, error) {
 		size.refuse(c.Binding, c.Best)
 		return size, nil
 	}
-	pair := t.EvaluatePair(c.PrefillRate, c.DecodeRate)
+	pair := t.EvaluatePair(c.PrefillRate, 0)
 	rate, half, bound, binding := c.PrefillRate, &pair.Prefill, c.PrefillBound, c.PrefillBinding
 	if z.key.phase == optimizer.Decode {
+		pair = t.EvaluatePair(0, c.DecodeRate)
 		rate, half, bound, binding = c.DecodeRate, &pair.Decode, c.DecodeBound, c.DecodeBinding
 	}
 	if bound {

@@ -163,7 +163,7 @@ func (e *explainer) changes() error {
 				Pool: g, Devices: devices, Saving: e.study.Saving(s), Proof: s.Proof, Demand: s.Demand,
 				Unmet: queueing.Rate(unmet(s)), Shortfall: shortfall(s),
 			}
-			first := firstShift(e.cycle.solved, s)
+			first := e.firstShift(s, devices)
 			change.clamp(e.cycle.solved, first)
 			change.Reason = e.changeReason(&change, first)
 			e.Changes = append(e.Changes, change)
@@ -178,13 +178,20 @@ type shift struct {
 	served   float64
 }
 
-// firstShift is that of the first priority of which a plan serves more or less than that of now; zero where there is none.
-func firstShift(now, s *optimizer.Solution) shift {
-	before, after := unmetByPriority(now), unmetByPriority(s)
-	all := maps.Clone(before)
-	maps.Copy(all, after)
-	for _, priority := range slices.Sorted(maps.Keys(all)) {
-		if served := before[priority] - after[priority]; math.Abs(served) > slight*max(before[priority], after[priority]) {
+// firstShift is that of the first priority of which a plan with more or fewer devices serves more or less than that of now; zero where
+// there is none. What both are proven to does not count, nor does less with more devices.
+func (e *explainer) firstShift(s *optimizer.Solution, devices int) shift {
+	demand := map[int]float64{}
+	for i := range e.cycle.problem.Workloads {
+		if w := &e.cycle.problem.Workloads[i]; !w.Penalized {
+			demand[w.Priority] += w.Demand
+		}
+	}
+	gap := max(e.cycle.fleet.Objective.RelativeGap, slight)
+	before, after := unmetByPriority(e.cycle.solved), unmetByPriority(s)
+	for _, priority := range slices.Sorted(maps.Keys(demand)) {
+		served := before[priority] - after[priority]
+		if math.Abs(served) > gap*demand[priority] && (served > 0) == (devices > 0) {
 			return shift{priority, served}
 		}
 	}

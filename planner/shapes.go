@@ -20,7 +20,7 @@ func (w *Workload) shapes() []ShapeShare {
 // the first. The amounts must not all be 0.
 func MixShapes(shapes []queueing.Shape, amounts []float64) queueing.Shape {
 	var in, out moments
-	product := 0.0 // as the second moments, of a length of either kind
+	product := 0.0 // the sum of amount · E[input · output]
 	for s := range shapes {
 		x, amount := &shapes[s], amounts[s]
 		in.add(amount, float64(x.InputTokens), x.InputSCV)

@@ -172,11 +172,11 @@ func (e *explainer) changeReason(c *PoolChange, first shift) string {
 	now, missing := unmet(e.cycle.solved), shortfall(e.cycle.solved)
 	switch served := now - float64(c.Unmet); {
 	case c.Shortfall > 0 && missing == 0:
-		return subject + ": minimums no longer hold"
+		return subject + ": minimums no longer hold" + c.orBetter()
 	case c.Shortfall == 0 && missing > 0:
 		return subject + ": minimums hold then"
 	case c.Shortfall != missing:
-		return fmt.Sprintf("%s: %d in place of %d replicas are missing from minimums", subject, c.Shortfall, missing)
+		return fmt.Sprintf("%s: %d in place of %d replicas are missing from minimums%s", subject, c.Shortfall, missing, c.orBetter())
 	case first.served > 0 && served <= slight*now:
 		return fmt.Sprintf("%s%.4g requests/s more of priority %d%s", does("serve"), first.served, first.priority, c.orBetter())
 	case first.served < 0 && served >= -slight*float64(c.Unmet):

@@ -18,9 +18,11 @@ type TandemCapacity struct {
 	// it can reach, only when not Feasible and Bound.
 	Binding Limit
 	Best    float64
-	// PrefillRate and DecodeRate are the capacity pair: the highest arrival rates of the
-	// deployment per prefill replica and per decode replica, with enough replicas of the
-	// other kind for just that rate.
+	// PrefillRate and DecodeRate are the capacity pair: arrival rates of the deployment
+	// per prefill replica and per decode replica at which every limit holds together, and
+	// at all lower ones of either. Where no waiting places are limited they are the
+	// highest with enough replicas of the other kind for just that rate. ArrivalSCV below
+	// 1 is that of arrivals split over the given replicas; over more they are less regular.
 	PrefillRate, DecodeRate Rate
 	// PrefillBound and DecodeBound tell whether a limit binds that rate, PrefillBinding
 	// and DecodeBinding which; false means saturation.

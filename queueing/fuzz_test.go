@@ -77,7 +77,7 @@ func requireSane(t *testing.T, p queueing.Performance) {
 	}
 }
 
-// noTime is no time at all: as a number it has no square.
+// noTime is no time at all: its powers are below all numbers.
 const noTime queueing.Seconds = 1e-100
 
 // requireDistribution wants rising quantiles that the distribution function agrees

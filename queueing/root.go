@@ -36,8 +36,8 @@ func findRoot(f func(float64) float64, holds, fails, fHolds, fFails float64) flo
 	closest := math.Abs(fFails)
 	for {
 		x := x1 + step*(x2-x1)
-		if x == x1 || x == x2 {
-			break // no number is between them: numbers next to 0 are further apart than the tolerance
+		if !(min(x1, x2) < x && x < max(x1, x2)) {
+			break // no number is between them, or a value was none
 		}
 		fx := f(x)
 		last, fLast := x1, f1
@@ -49,7 +49,8 @@ func findRoot(f func(float64) float64, holds, fails, fHolds, fFails float64) flo
 		x1, f1 = x, fx
 
 		width := math.Abs(x2 - x1)
-		near := rootTolerance*max(math.Abs(x1), math.Abs(x2)) + narrow
+		// Next to 0 numbers are further apart than the tolerance.
+		near := max(rootTolerance*max(math.Abs(x1), math.Abs(x2))+narrow, math.SmallestNonzeroFloat64)
 		secant := f1 / (f1 - fLast) * ((last - x1) / (x2 - x1))
 		if width <= 2*near || f1 <= 0 && math.Abs(secant)*width < near {
 			break

@@ -52,14 +52,30 @@ func TestFindRootFallsFromAbove(t *testing.T) {
 // TestFindRootNextToZero: where numbers are further apart than the tolerance, as they are there, the search ends between two of them. Waits on
 // hardly loaded replicas are as short.
 func TestFindRootNextToZero(t *testing.T) {
-	const jump = 1.404089586597e-312
-	f := func(x float64) float64 {
-		if x < jump {
-			return 0.8
-		}
-		return -688
+	const place = 1.404089586597e-312
+	for name, f := range map[string]func(x float64) float64{
+		"jump": func(x float64) float64 {
+			if x < place {
+				return 0.8
+			}
+			return -688
+		},
+		"knee": func(x float64) float64 {
+			if x < place {
+				return 5e-10 * (1 - x/place)
+			}
+			return -688 * (x/place - 1)
+		},
+	} {
+		root := findRoot(f, 2.2e-312, 6.1e-313, f(2.2e-312), f(6.1e-313))
+		require.InEpsilon(t, place, root, 1e-9, name)
+		require.LessOrEqual(t, f(root), 0.0, name)
 	}
-	root := findRoot(f, 2.2e-312, 6.1e-313, -688, 0.8)
-	require.InEpsilon(t, jump, root, 1e-6)
-	require.LessOrEqual(t, f(root), 0.0)
+}
+
+// TestFindRootEndsWithoutValues: a value that is no number is taken as one that fails, and without any the search ends.
+func TestFindRootEndsWithoutValues(t *testing.T) {
+	none := func(float64) float64 { return math.NaN() }
+	require.InDelta(t, 0, findRoot(none, 0, 1, -1, 1), 1e-9)
+	require.Contains(t, []float64{0, 1}, findRoot(none, 0, 1, math.NaN(), math.NaN()))
 }

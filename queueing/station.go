@@ -52,7 +52,7 @@ func (r *Replica) limitsKVCache() bool {
 }
 
 // blocks tells whether requests may find no place.
-func (s *Station) blocks() bool { return s.unservable == "" && !math.IsInf(s.chain.places, 1) }
+func (s *Station) blocks() bool { return !math.IsInf(s.chain.places, 1) }
 
 // SaturationRate returns μ(B), the arrival rate from which on unlimited waiting has
 // no steady state; 0 if not even one request fits.

@@ -53,13 +53,13 @@ func (o *options) guard(w io.Writer) (low []string, err error) {
 		if r == nil || !o.asks(p) {
 			continue
 		}
-		will := true
+		enough := true
 		for _, g := range all[p.name] {
 			measured, verdict, ok := g.judge(r)
 			t.Add(p.name, g.Ratio, measured, fmt.Sprintf("%.3g", g.Measured/g.Margin), fmt.Sprintf("%.3g", g.Measured), verdict)
-			will = will && ok
+			enough = enough && ok
 		}
-		if !will {
+		if !enough {
 			low = append(low, p.name)
 		}
 	}

@@ -125,7 +125,7 @@ func (o *options) judge(ctx context.Context, measured []part, w io.Writer) error
 	if err != nil {
 		return err
 	}
-	again := slices.DeleteFunc(measured, func(p part) bool { return !slices.Contains(low, p.name) })
+	again := slices.DeleteFunc(slices.Clone(measured), func(p part) bool { return !slices.Contains(low, p.name) })
 	if len(again) > 0 {
 		if err := o.measure(ctx, again, w); err != nil {
 			return err

@@ -142,7 +142,7 @@ func TestFleetShowsWhatIsAmiss(t *testing.T) {
 	assert.Contains(t, row, "<b>m</b>", "names are text")
 	assert.Contains(t, b.text("#overview"), "12,345.68")
 	assert.Contains(t, b.text("#overview"), "partly served")
-	assert.Contains(t, b.text("#pools"), "one more would save 7.50 per hour")
+	assert.Contains(t, b.text("#pools"), "shadow price 7.50 per hour")
 	assert.Contains(t, b.text("#pools"), "1,200 devices planned, no limit")
 	assert.Contains(t, b.text("#decisions"), "failed")
 	assert.Equal(t, "Decision 7 could not be carried out: scale chat-h100: forbidden", b.text("#failure"))

@@ -56,7 +56,7 @@ func TestWhatIfPlansWhatIsChanged(t *testing.T) {
 func TestWhatIfSaysWhatIsMissing(t *testing.T) {
 	b := planned(t, "../../examples/mix.yaml")
 	b.fill(h100Number, "4")
-	b.until(`/One more device saves\/h\s+h100\s+4\s+4\s+\d/.test(document.getElementById('results').innerText)`)
+	b.until(`/Shadow price\/h\s+h100\s+4\s+4\s+\d/.test(document.getElementById('results').innerText)`)
 	b.picture("what-if-shadow-price")
 	b.fill(h100Number, "8")
 	b.fill(a100Number, "4")

@@ -72,7 +72,7 @@ function pools(plan) {
   ];
   return tableOf(
     'Pools and quotas',
-    [{ label: 'Pool' }, { label: 'Used', number: true }, { label: 'Of', number: true }, { label: 'Shadow price/h', number: true, hint: 'What one more device saves at the margin. Replicas are whole: one alone may save more, or nothing.' }],
+    [{ label: 'Pool' }, { label: 'Used', number: true }, { label: 'Of', number: true }, { label: 'Shadow price/h', number: true, hint: 'What one more device saves at the margin, with what is left unserved as it is. Replicas are whole: one alone may save more, or nothing.' }],
     [...plan.pools.map((p) => row(p.name, p)), ...plan.quotas.map((q) => row(`${q.pool}, quota of ${q.namespace}`, q))],
   );
 }

@@ -1009,9 +1009,10 @@ type PoolChange struct {
 	UnmetRps float64 `protobuf:"fixed64,5,opt,name=unmet_rps,json=unmetRps,proto3" json:"unmet_rps,omitempty"`
 	// The same in words.
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
-	// How good the changed plan is known to be; FEASIBLE = less may be unserved.
+	// How good the changed plan is known to be; FEASIBLE = less may be unserved, or
+	// missing from minimums.
 	Proof Plan_Proof `protobuf:"varint,7,opt,name=proof,proto3,enum=poolwright.v1.Plan_Proof" json:"proof,omitempty"`
-	// Replicas that it leaves missing from declared minimums, over all workloads.
+	// Replicas that it leaves missing from declared minimums.
 	Shortfall     int32 `protobuf:"varint,8,opt,name=shortfall,proto3" json:"shortfall,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

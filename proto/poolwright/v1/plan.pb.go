@@ -1524,8 +1524,9 @@ type PoolPlan struct {
 	Used int32 `protobuf:"varint,3,opt,name=used,proto3" json:"used,omitempty"`
 	// Devices that may be used; absent = unlimited.
 	Capacity *int32 `protobuf:"varint,4,opt,name=capacity,proto3,oneof" json:"capacity,omitempty"`
-	// What one more device saves at the margin, per hour, by the dual that bounds the plan.
-	// Replicas are whole: one alone may save more, or nothing, as Explain says.
+	// What one more device saves at the margin, per hour, with what is left unserved as it
+	// is, by the dual that bounds the plan. Replicas are whole: one alone may save more,
+	// or nothing, as Explain says.
 	ShadowPricePerHour float64 `protobuf:"fixed64,5,opt,name=shadow_price_per_hour,json=shadowPricePerHour,proto3" json:"shadow_price_per_hour,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -1607,8 +1608,9 @@ type QuotaPlan struct {
 	Used int32 `protobuf:"varint,3,opt,name=used,proto3" json:"used,omitempty"`
 	// Devices that may be used.
 	Capacity int32 `protobuf:"varint,4,opt,name=capacity,proto3" json:"capacity,omitempty"`
-	// What one more device saves at the margin, per hour, by the dual that bounds the plan.
-	// Replicas are whole: one alone may save more, or nothing, as Explain says.
+	// What one more device saves at the margin, per hour, with what is left unserved as it
+	// is, by the dual that bounds the plan. Replicas are whole: one alone may save more,
+	// or nothing, as Explain says.
 	ShadowPricePerHour float64 `protobuf:"fixed64,5,opt,name=shadow_price_per_hour,json=shadowPricePerHour,proto3" json:"shadow_price_per_hour,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
