@@ -69,7 +69,7 @@ func (t *Table) Text() string {
 
 // Markdown returns the columns that a document may hold.
 func (t *Table) Markdown() string {
-	var head, rule, body strings.Builder
+	var head, rule strings.Builder
 	for i, c := range t.Columns {
 		if c.Screen {
 			continue
@@ -81,13 +81,19 @@ func (t *Table) Markdown() string {
 			rule.WriteString("|--:")
 		}
 	}
+	return fmt.Sprintf("%s:\n\n%s|\n%s|\n%s", t.Title, head.String(), rule.String(), t.MarkdownRows())
+}
+
+// MarkdownRows returns the rows of [Table.Markdown] alone.
+func (t *Table) MarkdownRows() string {
+	var b strings.Builder
 	for _, row := range t.Rows {
 		for i, field := range row {
 			if !t.Columns[i].Screen {
-				body.WriteString("| " + field + " ")
+				b.WriteString("| " + field + " ")
 			}
 		}
-		body.WriteString("|\n")
+		b.WriteString("|\n")
 	}
-	return fmt.Sprintf("%s:\n\n%s|\n%s|\n%s", t.Title, head.String(), rule.String(), body.String())
+	return b.String()
 }
