@@ -27,34 +27,50 @@ benchstat. Above 1 we are better. We are even where the interval holds 1.
 
 `
 
-// entry is what the page has of a part: rows of its tables and a section, as Markdown.
-type entry struct{ standings, missed, run, section string }
+// The tables of the page, which have rows of all parts.
+const (
+	standings = iota
+	missed
+	runs
+	tableCount
+)
+
+// entry is what the page has of a part, as Markdown: rows of its tables, and a section.
+type entry struct {
+	rows    [tableCount]string
+	section string
+}
 
 // tables are those of the page, without rows. The first column has the title of a part.
-func tables() (standings, missed, runs table.Table) {
-	return table.Table{Title: "Where we are ahead, and where we are not", Columns: table.Columns("part", "what", "against", "measured", "we are")},
-		table.Table{Title: "Targets of our own that are missed", Columns: table.Columns("part", "target", "wanted", "measured")},
-		table.Table{Title: "Runs", Columns: table.Columns("part", "command", "date", "time", "commit", "machine", "beside", "targets missed")}
+func tables() (all [tableCount]table.Table) {
+	all[standings] = table.Table{Title: "Where we are ahead, and where we are not", Columns: table.Columns("part", "what", "against", "measured", "we are")}
+	all[missed] = table.Table{Title: "Targets of our own that are missed", Columns: table.Columns("part", "target", "wanted", "measured")}
+	all[runs] = table.Table{Title: "Runs", Columns: table.Columns("part", "command", "date", "time", "commit", "machine", "beside", "targets missed")}
+	return all
 }
 
 // entryOf is what a part has found.
 func entryOf(p part, r *report.Report) entry {
-	standings, missed, runs := tables()
+	all := tables()
 	for _, s := range r.Standings {
-		standings.Add(r.Title, s.What, s.Against, s.Figure, string(s.Verdict))
+		all[standings].Add(r.Title, s.What, s.Against, s.Figure, string(s.Verdict))
 	}
 	for _, x := range r.Targets {
 		if !x.Met {
-			missed.Add(r.Title, x.Name, x.Wanted, x.Measured)
+			all[missed].Add(r.Title, x.Name, x.Wanted, x.Measured)
 		}
 	}
 	arguments := "-only " + p.name
 	if len(r.Run.Arguments) > 0 {
 		arguments += " -- " + strings.Join(r.Run.Arguments, " ")
 	}
-	runs.Add(r.Title, fmt.Sprintf("`make bench ARGS=%q`", arguments), r.Run.Date.Format(time.DateOnly), r.Run.Took.Round(time.Second).String(),
-		r.Run.Revision, r.Run.Machine, strings.Join(r.Versions, ", "), fmt.Sprintf("%d of %d", len(missed.Rows), len(r.Targets)))
-	return entry{standings.MarkdownRows(), missed.MarkdownRows(), runs.MarkdownRows(), r.Markdown(figuresFolder)}
+	all[runs].Add(r.Title, fmt.Sprintf("`make bench ARGS=%q`", arguments), r.Run.Date.Format(time.DateOnly), r.Run.Took.Round(time.Second).String(),
+		r.Run.Revision, r.Run.Machine, strings.Join(r.Versions, ", "), fmt.Sprintf("%d of %d", len(all[missed].Rows), len(r.Targets)))
+	e := entry{section: r.Markdown(figuresFolder)}
+	for i := range all {
+		e.rows[i] = all[i].MarkdownRows()
+	}
+	return e
 }
 
 // partOfRun finds the name of a part in the row of its run.
@@ -64,35 +80,24 @@ var partOfRun = regexp.MustCompile("`make bench ARGS=\"-only ([a-z]+)")
 func entries(text string) map[string]entry {
 	head, sections, _ := strings.Cut(text, "\n## ")
 	byTitle := map[string]*entry{}
-	for _, section := range strings.Split(sections, "\n## ") {
+	for section := range strings.SplitSeq(sections, "\n## ") {
 		title, _, _ := strings.Cut(section, "\n")
 		byTitle[title] = &entry{section: "## " + strings.TrimRight(section, "\n") + "\n\n"}
 	}
-	standings, missed, runs := tables()
+	for i, t := range tables() {
+		_, rest, _ := strings.Cut(head, t.Title+":\n\n")
+		rows, _, _ := strings.Cut(rest, "\n\n")
+		for row := range strings.SplitSeq(strings.TrimRight(rows, "\n"), "\n") {
+			title, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " | ")
+			if e := byTitle[title]; e != nil {
+				e.rows[i] += row + "\n"
+			}
+		}
+	}
 	found := map[string]entry{}
-	title := ""
-	for line := range strings.Lines(head) {
-		if !strings.HasPrefix(line, "|") {
-			if line != "\n" {
-				title = strings.TrimSuffix(line, ":\n")
-			}
-			continue
-		}
-		first, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
-		e := byTitle[first]
-		if e == nil {
-			continue // the head of a table
-		}
-		switch title {
-		case standings.Title:
-			e.standings += line
-		case missed.Title:
-			e.missed += line
-		case runs.Title:
-			e.run += line
-			if name := partOfRun.FindStringSubmatch(line); name != nil {
-				found[name[1]] = *e // runs are the last table
-			}
+	for _, e := range byTitle {
+		if name := partOfRun.FindStringSubmatch(e.rows[runs]); name != nil {
+			found[name[1]] = *e
 		}
 	}
 	return found
@@ -100,25 +105,20 @@ func entries(text string) map[string]entry {
 
 // page is the Markdown of all parts that have left a report or are on the page as it stands.
 func page(all map[string]entry) string {
-	var standings, missed, runs, sections strings.Builder
-	for _, p := range parts() {
-		e := all[p.name]
-		standings.WriteString(e.standings)
-		missed.WriteString(e.missed)
-		runs.WriteString(e.run)
-		sections.WriteString(e.section)
-	}
 	text := pageHead
-	add := func(t table.Table, rows string) {
+	for i, t := range tables() {
+		rows := ""
+		for _, p := range parts() {
+			rows += all[p.name].rows[i]
+		}
 		if rows != "" {
 			text += t.Markdown() + rows + "\n"
 		}
 	}
-	ofStandings, ofMissed, ofRuns := tables()
-	add(ofStandings, standings.String())
-	add(ofMissed, missed.String())
-	add(ofRuns, runs.String())
-	return strings.TrimRight(text+sections.String(), "\n") + "\n"
+	for _, p := range parts() {
+		text += all[p.name].section
+	}
+	return strings.TrimRight(text, "\n") + "\n"
 }
 
 // writePage writes page and figures into a folder. A part that has left no report keeps what the page has of it.
