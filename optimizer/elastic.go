@@ -55,14 +55,6 @@ func (l *elasticLimit) capacity(p *Problem) *int {
 	return &p.Pools[l.pool].Capacity
 }
 
-// used is the use of the limit by a plan, in devices.
-func (l *elasticLimit) used(s *Solution) int {
-	if l.quota >= 0 {
-		return s.Quotas[l.quota].Used
-	}
-	return s.Pools[l.pool].Used
-}
-
 // ample is the problem with as much room as may be mentioned, where every device in
 // use costs its weight.
 func (e *elastic) ample() *Problem {
@@ -100,19 +92,61 @@ func (p *Problem) namespaceOf(l *elasticLimit) string {
 // raise raises the limit by a number of units.
 func (l *elasticLimit) raise(p *Problem, units int) { *l.capacity(p) += units * l.unit }
 
-// lacking is the number of units by which a plan exceeds the limit, where only whole
+// lacking is the number of units by which a plan exceeds each limit, where only whole
 // nodes count.
-func (l *elasticLimit) lacking(p *Problem, plan *Solution) int {
-	whole := *l.capacity(p) / l.unit * l.unit
-	return ceilDiv(max(0, l.used(plan)-whole), l.unit)
+func (e *elastic) lacking(p *Problem, plan *Solution) []int {
+	nodes := p.nodesFor(plan)
+	units := make([]int, len(e.limits))
+	for i := range e.limits {
+		switch l := &e.limits[i]; {
+		case l.quota >= 0:
+			units[i] = plan.Quotas[l.quota].Used - p.Quotas[l.quota].Capacity
+		case p.Pools[l.pool].DevicesPerNode > 0:
+			units[i] = nodes[l.pool] - p.Pools[l.pool].Capacity/l.unit
+		default:
+			units[i] = plan.Pools[l.pool].Used - p.Pools[l.pool].Capacity
+		}
+		units[i] = max(0, units[i])
+	}
+	return units
+}
+
+// nodesFor is the number of nodes of each pool that a plan needs, 0 where nodes do not matter.
+func (p *Problem) nodesFor(plan *Solution) []int {
+	packings := packPools(p)
+	taken := make([][]int, len(packings))
+	for g := range packings {
+		taken[g] = make([]int, len(packings[g].sizes))
+	}
+	for i := range p.Workloads {
+		for j := range p.Workloads[i].Variants {
+			v := &p.Workloads[i].Variants[j]
+			for k, n := range plan.Allocations[i].Replicas[j] {
+				g := v.Placements[k].Pool
+				devices, part := packings[g].devices(v)
+				for c, size := range packings[g].sizes {
+					if row := (limit{size: size}); part >= size && devices > 0 {
+						taken[g][c] += n * row.taken(devices, part)
+					}
+				}
+			}
+		}
+	}
+	nodes := make([]int, len(packings))
+	for g := range packings {
+		for c, size := range packings[g].sizes {
+			nodes[g] = max(nodes[g], ceilDiv(taken[g][c], packings[g].node/size*size))
+		}
+	}
+	return nodes
 }
 
 // cost is the weight of what a plan lacks: no more than that needs to be raised.
 func (e *elastic) cost(plan *Solution) float64 {
 	var terms []float64
-	for i := range e.limits {
+	for i, units := range e.lacking(e.problem, plan) {
 		l := &e.limits[i]
-		terms = append(terms, l.weight*float64(l.unit*l.lacking(e.problem, plan)))
+		terms = append(terms, l.weight*float64(l.unit*units))
 	}
 	return sum(terms)
 }
@@ -162,12 +196,13 @@ func (e *elastic) addPacket(l *elasticLimit, units int, name string) {
 func (e *elastic) increase(goal *Problem, s *Solution) *Increase {
 	out := &Increase{Pools: make([]int, len(goal.Pools)), Quotas: make([]int, len(goal.Quotas))}
 	packets := s.Allocations[len(goal.Workloads):]
+	lacking := e.lacking(goal, s)
 	var terms []float64
 	for i := range e.limits {
 		l := &e.limits[i]
 		units := 0
 		if l.weight == 0 {
-			units = l.lacking(goal, s)
+			units = lacking[i]
 		}
 		for _, n := range l.packets {
 			if packets[0].Replicas[0][0] == 0 {

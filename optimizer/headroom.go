@@ -186,7 +186,7 @@ func (u *poolUse) room(v *Variant, anySize bool) (LimitKind, int) {
 	n := int(unlimited)
 	for r, row := range u.limits {
 		if part >= row.size {
-			n = min(n, (row.devices-u.used[r])/devices)
+			n = min(n, (row.devices-u.used[r])/row.taken(devices, part))
 		}
 	}
 	if n < 1 && u.free() >= v.DevicesPerReplica {
@@ -197,7 +197,7 @@ func (u *poolUse) room(v *Variant, anySize bool) (LimitKind, int) {
 
 // free is the number of devices that no replica occupies.
 func (u *poolUse) free() int {
-	return u.packing.whole + u.packing.beyond + u.packing.wholes(1) - u.used[0]
+	return u.packing.beyond + u.packing.room(1) - u.devices
 }
 
 // occupancy is the use of pools and quotas.
@@ -280,7 +280,7 @@ func (u *poolUse) add(v *Variant, anySize bool, n int) {
 	u.devices += n * devices
 	for r, row := range u.limits {
 		if part >= row.size {
-			u.used[r] += n * devices
+			u.used[r] += n * row.taken(devices, part)
 		}
 	}
 }

@@ -137,7 +137,7 @@ func (b *brute) addLimits() {
 	b.packings = packPools(b.p)
 	for g, packing := range b.packings {
 		b.pools = append(b.pools, len(b.limits))
-		for _, l := range packing.limits() {
+		for _, l := range rowsOf(&packing) {
 			if b.p.Pools[g].Limited {
 				b.limits = append(b.limits, float64(l.devices))
 			}
@@ -207,6 +207,18 @@ func (w *Workload) usefulReplicas(j int) int {
 	return most
 }
 
+// rowsOf are the limits of a pool, also those that follow from others.
+func rowsOf(k *packing) []limit {
+	if k.node == 0 {
+		return k.limits()
+	}
+	var rows []limit
+	for _, s := range k.sizes {
+		rows = append(rows, limit{s, k.room(s)})
+	}
+	return rows
+}
+
 func (b *brute) option(i int, replicas [][]int, e *Evaluation) option {
 	w := &b.p.Workloads[i]
 	o := option{levels: make([]float64, 2+len(b.priorities)), use: make([]float64, len(b.limits))}
@@ -220,9 +232,9 @@ func (b *brute) option(i int, replicas [][]int, e *Evaluation) option {
 			pool := w.Variants[j].Placements[k].Pool
 			packing := b.packings[pool]
 			devices, part := packing.devices(&w.Variants[j])
-			for r, l := range packing.limits() {
-				if b.p.Pools[pool].Limited && part >= l.size {
-					o.use[b.pools[pool]+r] += float64(n * devices)
+			for r, l := range rowsOf(&packing) {
+				if b.p.Pools[pool].Limited && devices > 0 && part >= l.size {
+					o.use[b.pools[pool]+r] += float64(n * l.taken(devices, part))
 				}
 			}
 			first := len(b.limits) - len(b.p.Quotas)

@@ -11,22 +11,23 @@ import (
 // A pool with nodes of D devices has ⌊N/D⌋ whole nodes and one partial node of
 // the devices left over. A replica is a part per node, each of ⌈devices/nodes⌉
 // devices; parts of a node or more take whole nodes. When the sizes of the other
-// parts divide D and one another, any set of parts fits exactly when, for every
-// size s, the parts of size s and larger together need at most
+// parts divide one another, any set of parts fits exactly when no more take whole nodes than
+// there are and, for every size s, the parts of size s and larger together need at most
 //
-//	⌊N/D⌋·D + ⌊(N mod D)/s⌋·s
+//	⌊N/D⌋·⌊D/s⌋·s + ⌊(N mod D)/s⌋·s
 //
-// devices: parts placed in descending order of size leave no gap that is too
-// small. Sizes that are no such chain are rounded up to one.
+// devices, where a whole node counts as ⌊D/s⌋·s: parts placed in descending order of size leave
+// no gap that is too small (Coffman, Garey and Johnson, Bin packing with divisible item sizes, 1987). Sizes that
+// are no such chain are rounded up to one.
 type packing struct {
 	// node is D, 0 where nodes do not matter.
 	node int
-	// sizes are the chain, increasing; the last one is node, where nodes matter. Of a merged pool without nodes they
+	// sizes are the chain, increasing, and node where some take whole nodes. Of a merged pool without nodes they
 	// are those of replicas, and of other pools without nodes there are none.
 	sizes []int
-	// whole is ⌊N/D⌋·D, and rests has N mod D; of a merged pool they are the sum over its parts, and one for each.
+	// nodes is ⌊N/D⌋, and rests has N mod D; of a merged pool they are the sum over its parts, and one for each.
 	// A pool without nodes is all rest.
-	whole int
+	nodes int
 	rests []int
 	// beyond is the number of devices in other parts, which take what these have no room for.
 	beyond int
@@ -43,7 +44,7 @@ func packPools(p *Problem) []packing {
 	return packings
 }
 
-// packPool chooses the packing of a pool for parts of the given sizes, below a node where there are nodes.
+// packPool chooses the packing of a pool for parts of the given sizes, increasing, a node at most where there are nodes.
 func packPool(g *Pool, parts []int) packing {
 	k := packing{node: g.DevicesPerNode}
 	if g.merged != nil {
@@ -52,9 +53,9 @@ func packPool(g *Pool, parts []int) packing {
 	g.each(func(part *Pool) {
 		rest := part.Capacity
 		if k.node > 0 {
+			k.nodes += rest / k.node
 			rest %= k.node
 		}
-		k.whole += part.Capacity - rest
 		k.rests = append(k.rests, rest)
 	})
 	switch {
@@ -62,24 +63,28 @@ func packPool(g *Pool, parts []int) packing {
 	case g.DevicesPerNode == 0:
 		k.sizes = parts
 	default:
-		k.sizes = cheapestChain(parts, k.node)
-		k.rounded = wasteful(parts, k)
+		whole, _ := slices.BinarySearch(parts, k.node)
+		k.sizes = cheapestChain(parts[:whole], k.node)
+		k.rounded = wasteful(parts[:whole], k)
+		if whole < len(parts) || whole == 0 {
+			k.sizes = sortedOnce(append(k.sizes, k.node))
+		}
 	}
 	return k
 }
 
-// partSizes lists the distinct sizes of parts, below a node where there are nodes, increasing, by pool; none
+// partSizes lists the distinct sizes of parts, a node at most where there are nodes, increasing, by pool; none
 // where they do not matter.
 func partSizes(p *Problem) [][]int {
 	if !slices.ContainsFunc(p.Pools, func(g Pool) bool { return g.Limited && (g.DevicesPerNode > 0 || g.merged != nil) }) {
 		return make([][]int, len(p.Pools))
 	}
 	return sizesByPool(p, func(g int, v *Variant) int {
-		pool, part := &p.Pools[g], partOf(v)
+		pool := &p.Pools[g]
 		switch {
-		case part < pool.DevicesPerNode:
-			return part
-		case pool.DevicesPerNode == 0 && pool.merged != nil:
+		case pool.DevicesPerNode > 0:
+			return min(partOf(v), pool.DevicesPerNode)
+		case pool.merged != nil:
 			return v.DevicesPerReplica
 		}
 		return 0
@@ -124,16 +129,19 @@ func partOf(v *Variant) int {
 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }
 
-// cheapestChain returns divisors of node, each dividing the next and ending in
-// node, that waste the least when sizes are rounded up to them: the shortest path
-// over divisors by the sum of (rounded − size)/size.
+// cheapestChain returns sizes that each divide the next, and that waste the least when the given ones below a node,
+// increasing, are rounded up to them: the shortest path over sizes by the sum of (rounded − size)/size.
 func cheapestChain(sizes []int, node int) []int {
-	divisors := divisorsOf(node)
-	waste := make([]float64, len(divisors))
-	before := make([]int, len(divisors))
-	for i, d := range divisors {
+	if len(sizes) == 0 {
+		return nil
+	}
+	links := chainLinks(node)
+	waste := make([]float64, len(links))
+	before := make([]int, len(links))
+	last := -1
+	for i, d := range links {
 		waste[i], before[i] = roundingWaste(sizes, 0, d), -1
-		for j, e := range divisors[:i] {
+		for j, e := range links[:i] {
 			if d%e != 0 {
 				continue
 			}
@@ -141,13 +149,28 @@ func cheapestChain(sizes []int, node int) []int {
 				waste[i], before[i] = w, j
 			}
 		}
+		if d >= sizes[len(sizes)-1] && (last < 0 || waste[i] < waste[last]) {
+			last = i
+		}
 	}
 	var chain []int
-	for i := len(divisors) - 1; i >= 0; i = before[i] {
-		chain = append(chain, divisors[i])
+	for i := last; i >= 0; i = before[i] {
+		chain = append(chain, links[i])
 	}
 	slices.Reverse(chain)
 	return chain
+}
+
+// largestLink is the number of devices up to which all sizes are tried: hardly any node has more.
+const largestLink = 64
+
+// chainLinks are the sizes that a chain may be made of, increasing.
+func chainLinks(node int) []int {
+	links := divisorsOf(node)
+	for d := 1; d < min(node, largestLink+1); d++ {
+		links = append(links, d)
+	}
+	return sortedOnce(links)
 }
 
 // roundingWaste is the relative waste of rounding the sizes in (above, to] to to.
@@ -176,14 +199,14 @@ func divisorsOf(n int) []int {
 }
 
 // wasteful says whether rounding may forbid what would fit. It can't where one
-// size alone shares nodes and as many parts fit a node as without rounding.
+// size alone shares nodes and as many parts fit as without rounding.
 func wasteful(parts []int, k packing) bool {
 	for _, s := range parts {
 		class := k.class(s)
 		if class == s {
 			continue
 		}
-		if len(parts) > 1 || k.node/s != k.node/class || k.wholes(s)/s != k.wholes(class)/class {
+		if len(parts) > 1 || k.room(s)/s != k.room(class)/class {
 			return true
 		}
 	}
@@ -232,29 +255,49 @@ type limit struct {
 	size, devices int
 }
 
-// wholes is what the rests hold of parts of a size, in devices.
-func (k *packing) wholes(size int) int {
-	devices := 0
+// taken is what devices in parts of a size, no less than that of the limit, count: of each part whole multiples.
+func (l *limit) taken(devices, part int) int {
+	if part > devices {
+		return devices // as one of any size
+	}
+	return devices / part * (part / l.size * l.size)
+}
+
+// room is what the nodes and rests hold of parts of a size, in devices.
+func (k *packing) room(size int) int {
+	devices := k.inNodes(size)
 	for _, rest := range k.rests {
 		devices += rest / size * size
 	}
 	return devices
 }
 
+// inNodes is what the whole nodes hold of parts of a size, in devices.
+func (k *packing) inNodes(size int) int { return k.nodes * (k.node / size * size) }
+
 // limits are the rows of the pool: the first one for all parts, the others where
-// the rests are of less use to larger parts.
+// the nodes and rests are of less use to larger parts.
 func (k *packing) limits() []limit {
 	var rows []limit
 	if k.node == 0 {
-		rows = []limit{{size: 1, devices: k.beyond + k.wholes(1)}}
+		rows = []limit{{size: 1, devices: k.beyond + k.room(1)}}
 	}
 	for _, s := range k.sizes {
-		devices := k.whole + k.beyond + k.wholes(s)
-		if len(rows) == 0 || devices < rows[len(rows)-1].devices {
-			rows = append(rows, limit{size: s, devices: devices})
+		row := limit{size: s, devices: k.beyond + k.room(s)}
+		if len(rows) == 0 || k.less(&row, &rows[len(rows)-1]) {
+			rows = append(rows, row)
 		}
 	}
 	return rows
+}
+
+// less says whether a row allows less of what it limits than the one before, of smaller parts: of whole nodes, which count in
+// each by its size, if the rests hold some of the smaller parts.
+func (k *packing) less(row, before *limit) bool {
+	if row.size == k.node {
+		return k.inNodes(before.size) < k.room(before.size)
+	}
+	return row.devices < before.devices
 }
 
 // roundedLimits are the limits with others that follow from them where they are not by size already, for replicas of the
@@ -264,7 +307,7 @@ func (k *packing) roundedLimits(sizes []int) []limit {
 	if k.sizes != nil {
 		return rows
 	}
-	return rounded(rows, k.wholes(1), sizes)
+	return rounded(rows, k.room(1), sizes)
 }
 
 // rounded appends the limits that follow from a number of devices by rounding: replicas of s devices or more hold whole
@@ -286,8 +329,8 @@ func packingNotes(p *Problem, packings []packing) []string {
 	for i := range packings {
 		if packings[i].rounded {
 			notes = append(notes, fmt.Sprintf(
-				"pool %q: replica sizes that do not divide one another and the %d devices of a node are rounded up to %v; objective and bound hold under this restriction",
-				p.Pools[i].Name, packings[i].node, packings[i].sizes))
+				"pool %q: replica sizes that do not divide one another are rounded up to %v; objective and bound hold under this restriction",
+				p.Pools[i].Name, packings[i].sizes))
 		}
 	}
 	return notes

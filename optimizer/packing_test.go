@@ -27,9 +27,8 @@ func fits(parts, bins []int) bool {
 	return false
 }
 
-// packingCase draws a pool with replica sizes and some counts of them.
-func packingCase(r *rand.Rand, sizes []int) (p *Problem, counts []int) {
-	node := sizes[len(sizes)-1]
+// packingCase draws a pool of nodes with replica sizes, of which larger ones take whole nodes, and some counts of them.
+func packingCase(r *rand.Rand, node int, sizes []int) (p *Problem, counts []int) {
 	p = &Problem{Pools: []Pool{{Name: "g", Limited: true, Capacity: r.IntN(4*node + 1), DevicesPerNode: node}}}
 	w := Workload{Name: "w", Priority: 1}
 	for _, s := range sizes {
@@ -68,7 +67,24 @@ func TestChainsOfSizesPackExactly(t *testing.T) {
 	agreed := map[bool]int{}
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 11))
-		p, counts := packingCase(r, [][]int{{1, 2, 4, 8}, {2, 4, 8}, {1, 3, 6}, {1, 2, 6}, {4}, {3, 12}}[r.IntN(6)])
+		c := []struct {
+			node  int
+			sizes []int
+		}{
+			{8, []int{1, 2, 4, 8}},
+			{8, []int{2, 4, 8}},
+			{6, []int{1, 3, 6}},
+			{6, []int{1, 2, 6}},
+			{4, []int{4}},
+			{12, []int{3, 12}},
+			{7, []int{1, 2, 4}},
+			{7, []int{2, 4, 7}},
+			{6, []int{1, 4, 12}},
+			{10, []int{1, 2, 4, 8, 10}},
+			{5, []int{1, 3, 5}},
+			{11, []int{2, 4}},
+		}[r.IntN(12)]
+		p, counts := packingCase(r, c.node, c.sizes)
 		want := fits(partsOf(p, counts), binsOf(p.Pools[0]))
 		if got := !violates(t, p, counts); got != want {
 			t.Fatalf("seed %d: fits %v, want %v: %+v × %v", seed, got, want, p, counts)
@@ -83,12 +99,12 @@ func TestChainsOfSizesPackExactly(t *testing.T) {
 	}
 }
 
+// partsOf are the parts of replicas, the largest first: what is more than a node takes several.
 func partsOf(p *Problem, counts []int) []int {
 	var parts []int
 	for j, n := range counts {
-		for range n {
-			parts = append(parts, p.Workloads[0].Variants[j].DevicesPerReplica)
-		}
+		devices, node := p.Workloads[0].Variants[j].DevicesPerReplica, p.Pools[0].DevicesPerNode
+		parts = append(parts, slices.Repeat([]int{min(devices, node)}, n*ceilDiv(devices, node))...)
 	}
 	slices.Sort(parts)
 	slices.Reverse(parts)
@@ -101,7 +117,13 @@ func TestOtherSizesNeverOverfill(t *testing.T) {
 	refused := 0
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 12))
-		p, counts := packingCase(r, [][]int{{1, 3, 8}, {2, 3, 6, 8}, {3, 5, 7, 8}, {5, 10}, {3, 10}, {4, 6, 12}, {6, 8}}[r.IntN(7)])
+		c := []struct {
+			node  int
+			sizes []int
+		}{
+			{8, []int{2, 3, 8}}, {8, []int{2, 3, 6, 8}}, {8, []int{3, 5, 7, 8}}, {10, []int{4, 6, 10}}, {10, []int{3, 4}}, {12, []int{4, 6, 12}}, {100, []int{35, 65, 100}},
+		}[r.IntN(7)]
+		p, counts := packingCase(r, c.node, c.sizes)
 		room := fits(partsOf(p, counts), binsOf(p.Pools[0]))
 		accepted := !violates(t, p, counts)
 		if accepted && !room {
@@ -131,10 +153,10 @@ func TestDevicesOfReplicas(t *testing.T) {
 		{8, 9, 1, 16},
 		{8, 16, 1, 16},
 		{8, 16, 2, 16},
-		{8, 12, 2, 16}, // two parts of 6, rounded up to nodes
+		{8, 12, 2, 12}, // two parts of 6
 		{8, 8, 2, 8},   // two parts of 4
 		{8, 20, 2, 32}, // two parts of 10, each two nodes
-		{8, 9, 2, 16},  // two parts of 5, rounded up
+		{8, 9, 2, 10},  // two parts of 5
 	} {
 		v := Variant{Name: "v", Capacity: 1, DevicesPerReplica: c.devices, NodesPerReplica: c.nodes, Placements: []Placement{{}}}
 		p := &Problem{

@@ -20,8 +20,7 @@ type Pool struct {
 	// DevicesPerNode > 0: a replica of one node never spans nodes. Capacity is then
 	// as many whole nodes as fit, and one partial node of the remaining devices. A
 	// replica of more than a node takes whole nodes. Sizes below a node that do not
-	// divide it and one another are rounded up until they do, which Solution.Notes
-	// says.
+	// divide one another are rounded up until they do, which Solution.Notes says.
 	DevicesPerNode int
 
 	// merged are the pools that this one stands for; nil: it is one itself. No replica spans them.

@@ -14,7 +14,7 @@ func randomSmall(r *rand.Rand) *Problem {
 	for g := range 1 + r.IntN(3) {
 		pool := Pool{Name: fmt.Sprint("g", g), Limited: chance(0.8), Capacity: r.IntN(14)}
 		if chance(0.3) {
-			pool.DevicesPerNode = []int{2, 4, 6, 8}[r.IntN(4)]
+			pool.DevicesPerNode = []int{2, 4, 5, 6, 7, 8}[r.IntN(6)]
 		}
 		p.Pools = append(p.Pools, pool)
 	}

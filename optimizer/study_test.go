@@ -200,8 +200,12 @@ func (b *brute) weigh(use []float64, r Relief) float64 {
 		}
 		unit, units := float64(max(1, b.p.Pools[g].DevicesPerNode)), 0.0
 		packing := b.packings[g]
-		for range packing.limits() {
-			units = max(units, math.Ceil((use[row]-b.limits[row])/unit))
+		for _, l := range rowsOf(&packing) {
+			usable := 1.0
+			if packing.node > 0 {
+				usable = float64(packing.node / l.size * l.size)
+			}
+			units = max(units, math.Ceil((use[row]-b.limits[row])/usable))
 			row++
 		}
 		switch {

@@ -112,7 +112,7 @@ func TestShortageOfWhatIsNotWorthItsPrice(t *testing.T) {
 	v := declared("chat", 0, 7)
 	v.DevicesPerReplica = 6
 	f := twoPools(10, v)
-	f.Pools[0].Capacity, f.Pools[0].DevicesPerNode = atMost(15), 8
+	f.Pools[0].Capacity, f.Pools[0].DevicesPerNode = atMost(13), 8
 	f.Workloads[0].Penalized = true
 	for penalty, cause := range map[float64]string{4: "unmetPenaltyPerRps", 20: "nodes of pool/h100"} {
 		f.Workloads[0].UnmetPenalty = penalty
