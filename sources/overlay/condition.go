@@ -22,6 +22,8 @@ const (
 	PoolUnknown = "PoolUnknown"
 	// PoolCapacityUnknown: nothing says how many devices a variant's pool has.
 	PoolCapacityUnknown = "PoolCapacityUnknown"
+	// NodesTooSmall: no node offers as many devices as a replica of a variant needs on one.
+	NodesTooSmall = "NodesTooSmall"
 	// ProfileEstimated: nobody measured a variant's profile; it follows from facts about
 	// device and model.
 	ProfileEstimated = "ProfileEstimated"

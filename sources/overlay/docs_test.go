@@ -176,7 +176,7 @@ replicas: [{match: {model: llama-3.1-70b, accelerator: H100, devices: 4}, capaci
 func TestDocumentedConditions(t *testing.T) {
 	page := read(t, docs, overlayPage)
 	for _, kind := range []string{
-		overlay.AnnotationInvalid, overlay.AcceleratorUnknown, overlay.DevicesUnknown, overlay.PoolUnknown, overlay.PoolCapacityUnknown,
+		overlay.AnnotationInvalid, overlay.AcceleratorUnknown, overlay.DevicesUnknown, overlay.PoolUnknown, overlay.PoolCapacityUnknown, overlay.NodesTooSmall,
 		overlay.ProfileEstimated, overlay.ProfileInvalid, overlay.SLOMissing, overlay.BoundsInvalid, overlay.MinimumAssumed, overlay.MixingImpossible,
 		resource.AcceleratorAssumed, resource.DuplicateOwnership, resource.DuplicateName, overlay.NoVariant,
 	} {

@@ -372,6 +372,54 @@ replicas: [{match: {accelerator: NVIDIA-H100}, pools: [A100, mine], capacityRps:
 	assert.Equal(t, `chat-h100: there is no pool "mine" of H100`, c.Workloads[0].Conditions[0].Message)
 }
 
+// Replicas run where nodes have as many devices as they need on one, and nowhere where none do, whatever is free on several.
+// What is declared of nodes is taken as said.
+func TestPoolsOfSmallNodes(t *testing.T) {
+	nodes := func(devices, count int) overlay.Pool {
+		p := h100(devices * count)
+		p.Name, p.DevicesPerNode, p.PricePerHour = fmt.Sprintf("H100-x%d", devices), devices, 3
+		return p
+	}
+	large := planner.Pool{Name: "H100-x8", Accelerator: "H100", PricePerHour: 3, DevicesPerNode: 8, Capacity: optimizer.Bound{Limited: true}}
+	for name, test := range map[string]struct {
+		devices, nodes int
+		discovered     []overlay.Pool
+		config         string
+		pools          []int
+		missing        []planner.Pool
+	}{
+		"all large enough":     {devices: 4, nodes: 1, discovered: []overlay.Pool{nodes(6, 2), nodes(8, 1)}, pools: []int{0, 1}},
+		"some too small":       {devices: 8, nodes: 1, discovered: []overlay.Pool{nodes(6, 2), nodes(8, 1)}, pools: []int{1}},
+		"some for a part":      {devices: 16, nodes: 2, discovered: []overlay.Pool{nodes(6, 4), nodes(8, 2)}, pools: []int{1}},
+		"a part fits":          {devices: 12, nodes: 2, discovered: []overlay.Pool{nodes(6, 4)}, pools: []int{0}},
+		"all too small":        {devices: 8, nodes: 1, discovered: []overlay.Pool{nodes(6, 2), nodes(4, 9)}, pools: []int{2}, missing: []planner.Pool{large}},
+		"named ones too small": {devices: 8, nodes: 1, discovered: []overlay.Pool{nodes(6, 2)}, config: "replicas: [{match: {accelerator: H100}, pools: [H100-x6]}]", pools: []int{1}, missing: []planner.Pool{large}},
+		"nodes do not matter":  {devices: 8, nodes: 1, discovered: []overlay.Pool{h100(6)}, pools: []int{0}},
+		"declared":             {devices: 16, nodes: 1, config: "pools: [{accelerator: H100, capacity: 32, devicesPerNode: 8}]", pools: []int{0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, twin := chat(), chat()
+			w.Declared[0].DevicesPerReplica, w.Declared[0].NodesPerReplica = test.devices, test.nodes
+			twin.Name, twin.Declared = "twin", slices.Clone(w.Declared)
+			twin.Declared[0].Target = reference("Deployment", "twin")
+			small := chat()
+			small.Name, small.Declared[0].Target = "small", reference("Deployment", "small")
+			c := parse(t, test.config).Complete(resourcetest.New(t), test.discovered, []resource.Workload{w, twin, small})
+			require.Len(t, c.Fleet.Workloads, 3)
+			for i := range 2 {
+				assert.Equal(t, test.pools, c.Fleet.Workloads[i].Variants[0].Pools)
+				assert.Equal(t, test.missing != nil, slices.Contains(types(c.Workloads[i].Conditions), overlay.NodesTooSmall))
+			}
+			assert.NotContains(t, types(c.Workloads[2].Conditions), overlay.NodesTooSmall)
+			declared := max(1, len(test.discovered))
+			assert.Equal(t, test.missing, append([]planner.Pool(nil), c.Fleet.Pools[declared:]...), "one for both")
+			for _, pool := range c.Fleet.Workloads[2].Variants[0].Pools {
+				assert.Less(t, pool, declared, "they are not offered to others")
+			}
+		})
+	}
+}
+
 // Two workloads never scale one target, nor one what another's target is part of.
 func TestDuplicateOwnership(t *testing.T) {
 	view := resourcetest.New(t, `

@@ -24,20 +24,22 @@ type Pool struct {
 type pools struct {
 	list          []planner.Pool
 	unknown       []string // by pool, as Pool has it
+	declared      int      // the first ones
 	byAccelerator map[string][]int
 	names         map[string]bool
+	missing       map[nodesKey]int // pools without nodes
 }
 
 // pools puts those together that are declared and that were discovered.
 func (o *Overlay) pools(discovered []Pool) *pools {
-	ps := &pools{byAccelerator: make(map[string][]int), names: make(map[string]bool)}
+	ps := &pools{byAccelerator: make(map[string][]int), names: make(map[string]bool), missing: make(map[nodesKey]int)}
 	for _, p := range o.Fleet.Pools {
 		ps.add(o.priced(p), "")
 	}
-	declared := len(ps.list)
+	ps.declared = len(ps.list)
 	for _, d := range discovered {
 		d.Accelerator = o.Accelerator(d.Accelerator)
-		if of := ps.byAccelerator[d.Accelerator]; len(of) == 0 || of[0] >= declared {
+		if of := ps.byAccelerator[d.Accelerator]; len(of) == 0 || of[0] >= ps.declared {
 			ps.add(o.priced(d.Pool), d.Unknown)
 		}
 	}
@@ -55,17 +57,23 @@ func (o *Overlay) priced(p planner.Pool) planner.Pool {
 
 // add appends a pool, under another name if there is one of its name.
 func (ps *pools) add(p planner.Pool, unknown string) {
-	p.Name = cmp.Or(p.Name, p.Accelerator)
-	for name, n := p.Name, 2; ps.names[p.Name]; n++ {
-		p.Name = fmt.Sprintf("%s-%d", name, n)
-	}
-	ps.names[p.Name] = true
+	p.Name = ps.free(cmp.Or(p.Name, p.Accelerator))
 	ps.byAccelerator[p.Accelerator] = append(ps.byAccelerator[p.Accelerator], len(ps.list))
 	ps.list, ps.unknown = append(ps.list, p), append(ps.unknown, unknown)
 }
 
+// free takes a name that no pool has: the one given, or that with a number.
+func (ps *pools) free(name string) string {
+	free := name
+	for n := 2; ps.names[free]; n++ {
+		free = fmt.Sprintf("%s-%d", name, n)
+	}
+	ps.names[free] = true
+	return free
+}
+
 // place returns the pools in which a variant may run: of those of its accelerator, or of
-// what nodes call it where there are none, the ones that are named. Without any, there is
+// what nodes call it where there are none, the ones that are named, and that have nodes large enough. Without any, there is
 // one whose capacity is unknown.
 func (c *completion) place(v *resource.Variant, named []string, notes *conditions) []int {
 	ps, accelerator := c.pools, v.Accelerator
@@ -87,10 +95,41 @@ func (c *completion) place(v *resource.Variant, named []string, notes *condition
 		}
 	}
 	if len(chosen) == 0 {
-		return slices.Clone(all)
+		chosen = slices.Clone(all)
 	}
 	slices.Sort(chosen)
-	return chosen
+	return ps.roomy(v, chosen, notes)
+}
+
+// roomy leaves out the pools that were discovered whose nodes have fewer devices than a replica needs on one: no pod spans nodes.
+// Where that leaves none, there is one of larger nodes, of which there are none.
+func (ps *pools) roomy(v *resource.Variant, chosen []int, notes *conditions) []int {
+	part := (v.DevicesPerReplica + v.NodesPerReplica - 1) / v.NodesPerReplica
+	some := chosen[0]
+	chosen = slices.DeleteFunc(chosen, func(i int) bool {
+		return i >= ps.declared && ps.list[i].DevicesPerNode > 0 && ps.list[i].DevicesPerNode < part
+	})
+	if len(chosen) > 0 {
+		return chosen
+	}
+	notes.add(NodesTooSmall, "%s: a replica needs %d devices on one node, and no node of its pools offers as many: none is added", v.Name, part)
+	p := ps.list[some]
+	key := nodesKey{p.Accelerator, part}
+	if _, ok := ps.missing[key]; !ok {
+		ps.missing[key] = len(ps.list)
+		ps.list = append(ps.list, planner.Pool{
+			Name: ps.free(fmt.Sprintf("%s-x%d", p.Accelerator, part)), Accelerator: p.Accelerator, PricePerHour: p.PricePerHour,
+			DevicesPerNode: part, Capacity: optimizer.Bound{Limited: true},
+		})
+		ps.unknown = append(ps.unknown, "")
+	}
+	return []int{ps.missing[key]}
+}
+
+// nodesKey is an accelerator and a number of devices of a node.
+type nodesKey struct {
+	accelerator string
+	devices     int
 }
 
 // others are the accelerators of the pools there are, in words: one of them may be an alias

@@ -30,7 +30,6 @@ func (c *completion) variant(w *resource.Workload, v *resource.Variant, annotate
 		v.MinReplicas, v.MaxReplicas = 0, optimizer.Bound{Limited: true}
 	}
 	v.NodesPerReplica = max(1, v.NodesPerReplica)
-	v.Pools = c.place(v, said.Pools, notes)
 	bounds(v.MinReplicas, &v.MaxReplicas, v.Name, notes)
 	if v.DevicesPerReplica < 1 || v.DevicesPerReplica > mostDevices {
 		v.DevicesPerReplica, v.Replica, v.Capacity = 1, nil, 0
@@ -40,6 +39,7 @@ func (c *completion) variant(w *resource.Workload, v *resource.Variant, annotate
 		c.perform(w, v, notes)
 	}
 	v.NodesPerReplica = min(v.NodesPerReplica, v.DevicesPerReplica)
+	v.Pools = c.place(v, said.Pools, notes)
 	return true
 }
 
