@@ -36,7 +36,7 @@ type Options struct {
 	MaxBatch int
 	// KVCacheTokens is the room for context, in tokens; 0 = it never limits.
 	KVCacheTokens queueing.Tokens
-	// MaxBatchedTokens is the token budget of one iteration; 0 = it never limits.
+	// MaxBatchedTokens is the token budget of one iteration, ≥ 1; 0 = it never limits.
 	MaxBatchedTokens queueing.Tokens
 	// PrefillMode says how prompts are computed.
 	PrefillMode queueing.PrefillMode

@@ -118,7 +118,9 @@ func (o *Options) validate(v *violations) {
 	validateProfile("options.prior", o.Prior, v)
 	v.within("options.maxBatch", float64(o.MaxBatch), 0, queueing.MaxBatchLimit)
 	v.within("options.kvCacheTokens", float64(o.KVCacheTokens), 0, maxTokens*queueing.MaxBatchLimit)
-	v.within("options.maxBatchedTokens", float64(o.MaxBatchedTokens), 0, maxTokens)
+	if o.MaxBatchedTokens != 0 {
+		v.within("options.maxBatchedTokens", float64(o.MaxBatchedTokens), 1, maxTokens)
+	}
 	if o.PrefillMode != queueing.Chunked && o.PrefillMode != queueing.Blocking {
 		v.add("options.prefillMode: %d is none", o.PrefillMode)
 	}

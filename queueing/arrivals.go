@@ -16,7 +16,7 @@ func excessArrivals(u, scv float64) float64 {
 	}
 	// minusLog is -log a*(s) with s = rate/u.
 	minusLog := 1 / u
-	if scv > 0 {
+	if scv > 1/pointShape {
 		minusLog = math.Log1p(scv/u) / scv
 	}
 	return 1/math.Expm1(minusLog) - u

@@ -137,7 +137,7 @@ func split(scv float64, n int) float64 {
 func meanReciprocal(mean, scv float64) float64 {
 	rest := mean - 1
 	variance := scv * mean * mean
-	if rest <= 0 || variance <= 0 {
+	if rest <= 0 || rest*rest >= pointShape*variance {
 		return 1 / mean
 	}
 	shape, scale := rest*rest/variance, variance/rest

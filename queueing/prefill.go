@@ -125,7 +125,7 @@ func (t prefillTimes) mix(u prefillTimes, share float64) prefillTimes {
 
 // at returns the times with b requests decoding. Prompts much shorter than what
 // decoding leaves of the token budget are all computed in the iteration after
-// their arrival; longer ones queue for it.
+// their arrival; longer ones queue for it, where they take any time.
 func (q *promptStream) at(b float64) prefillTimes {
 	m := q.model
 	iteration := m.iteration(b)
@@ -133,7 +133,7 @@ func (q *promptStream) at(b float64) prefillTimes {
 		return q.blocking(iteration)
 	}
 	gated := q.gated(iteration)
-	if m.prompt.tokens == 0 || math.IsInf(m.budget, 1) {
+	if m.prompt.tokens == 0 || math.IsInf(m.budget, 1) || iteration+m.prompt.time < leastServiceTime {
 		return gated
 	}
 	room := max(m.budget-b, 1)

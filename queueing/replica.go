@@ -108,7 +108,7 @@ type Replica struct {
 	MaxQueue Waiting
 	// KVCacheTokens is the room for context, in tokens; 0 = it never limits.
 	KVCacheTokens Tokens
-	// MaxBatchedTokens is the token budget of one iteration; 0 = it never limits.
+	// MaxBatchedTokens is the token budget of one iteration, ≥ 1; 0 = it never limits.
 	MaxBatchedTokens Tokens
 	PrefillMode      PrefillMode
 	// AcceptedTokens is the mean number of tokens per decoding step under

@@ -296,7 +296,7 @@ queueing: prefillMode: -1 is none
 queueing: maxBatch: 0 is not in [1, 65536]
 queueing: maxQueue: -1 is not in [0, 2.147483647e+09]
 queueing: kvCacheTokens: -1 is not in [0, 6.5536e+13]
-queueing: maxBatchedTokens: +Inf is not in [0, 1e+09]
+queueing: maxBatchedTokens: +Inf is not in [1, 1e+09]
 queueing: acceptedTokens: 0.5 is not in [1, 1e+09]
 queueing: profile.alpha: -1 is not in [0, 1e+06]
 queueing: profile.beta: NaN is not in [0, 1e+06]
@@ -316,6 +316,8 @@ queueing: prefixHitRatio: 1.5 is not in [0, 1]`)
 
 	_, err = queueing.NewStation(queueing.Replica{MaxBatch: 1}, poisson(1, 1))
 	require.ErrorContains(t, err, "profile: a request takes 0 s")
+	_, err = queueing.NewStation(queueing.Replica{MaxBatch: 1, MaxBatchedTokens: 0.5}, poisson(1, 1))
+	require.EqualError(t, err, "queueing: maxBatchedTokens: 0.5 is not in [1, 1e+09]")
 }
 
 // TestNoAllocation: questions to a station cost no memory.

@@ -42,7 +42,9 @@ func (r *Replica) validate(v *violations) {
 		v.within("maxQueue", float64(r.MaxQueue.Places), 0, math.MaxInt32)
 	}
 	v.within("kvCacheTokens", float64(r.KVCacheTokens), 0, maxTokens*MaxBatchLimit)
-	v.within("maxBatchedTokens", float64(r.MaxBatchedTokens), 0, maxTokens)
+	if r.MaxBatchedTokens != 0 {
+		v.within("maxBatchedTokens", float64(r.MaxBatchedTokens), 1, maxTokens)
+	}
 	if r.AcceptedTokens != 0 {
 		v.within("acceptedTokens", r.AcceptedTokens, 1, maxTokens)
 	}

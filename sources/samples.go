@@ -289,7 +289,7 @@ func (r *measurementReader) engine(t *fileTable) {
 	if o.MaxBatch == nil && batch != nil && *batch >= 1 && *batch <= maxBatch {
 		o.MaxBatch = proto.Int32(int32(*batch))
 	}
-	if o.MaxBatchedTokens == nil && budget != nil && *budget > 0 {
+	if o.MaxBatchedTokens == nil && budget != nil && *budget >= 1 {
 		o.MaxBatchedTokens = budget
 	}
 	if o.KvCacheTokens == nil && cache != nil && *cache > 0 {

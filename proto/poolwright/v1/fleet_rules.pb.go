@@ -148,7 +148,7 @@ func (x *Variant) KeepsRules() bool {
 		x.Role >= 0 &&
 		x.Role <= 2 &&
 		(x.NodesPerReplica == nil || *x.NodesPerReplica >= 1 && *x.NodesPerReplica <= 1000000) &&
-		(x.MaxBatchedTokens == nil || *x.MaxBatchedTokens > 0 && *x.MaxBatchedTokens <= 1e+09) &&
+		(x.MaxBatchedTokens == nil || *x.MaxBatchedTokens >= 1 && *x.MaxBatchedTokens <= 1e+09) &&
 		x.CapacityRps >= 0 &&
 		x.CapacityRps <= 1e+09 &&
 		x.MinReplicas >= 0 &&
