@@ -7,7 +7,7 @@ import (
 	"github.com/poolwright/poolwright/simulation/trace"
 )
 
-// rate is a curve over a time in seconds; empty after a violation.
+// rate is a curve that ends after a time in seconds; empty after a violation.
 func (x *trafficTranslation) rate(m *poolwrightv1.RateCurve, horizon float64, path string) trace.Curve {
 	base, ok := x.base(m, path)
 	factors := []trace.Curve{base.Times(orOne(m.Factor))}
@@ -46,7 +46,7 @@ func (x *trafficTranslation) rate(m *poolwrightv1.RateCurve, horizon float64, pa
 	if n := factors[0].Integral(0, horizon); math.IsNaN(n) || math.IsInf(n, 1) {
 		x.violations.add(path, "its factors make rates that are no numbers any more")
 	}
-	return factors[0]
+	return factors[0].Until(horizon)
 }
 
 // base is that of a curve, false after a violation.

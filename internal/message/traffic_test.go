@@ -195,6 +195,17 @@ traffic:
 	assert.Len(t, counts, 2)
 }
 
+// Next to nothing is as good as nothing, also where states change before the next request.
+func TestRareTraffic(t *testing.T) {
+	workloads, _ := trafficOf(t, `
+duration: 500s
+traffic:
+- workload: chat
+  parts: [{generated: {rate: {constant: 1, factor: 1e-300}, states: [{factor: 1, sojourn: 5s}, {factor: 3, sojourn: 5s}], input: {mean: 1000}}}]
+`)
+	assert.Empty(t, requestsUntil(t, workloads, 500))
+}
+
 func TestTrafficMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"duration: 9s\ntraffic:\n- {workload: chat}":                                                                               "traffic[0].parts: must contain at least 1 item(s)",

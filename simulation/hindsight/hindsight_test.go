@@ -1,6 +1,7 @@
 package hindsight_test
 
 import (
+	"slices"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -318,6 +319,14 @@ func TestCapacitiesOfWindows(t *testing.T) {
 	assert.Equal(t, [][][]int{{{2}}, {{3}}, {{1}}}, s.Serving)
 	assert.Equal(t, [][]int{{3}}, s.Static)
 	assert.InDelta(t, 360, s.DeviceSeconds, 1e-9)
+
+	two := hindsight.Input{Fleet: fleet(0, 16, 3600, 1), Capacities: [][]queueing.Rate{{10, 0}}, Windows: slices.Clone(in.Windows)}
+	for i, c := range []queueing.Rate{10, 5, 20} {
+		two.Windows[i].Capacities = [][]queueing.Rate{{c, 0}}
+	}
+	s = find(t, two)
+	assert.Equal(t, [][][]int{{{2, 0}}, {{3, 0}}, {{1, 0}}}, s.Serving, "a cheap one that sustains nothing changes nothing")
+	assert.Equal(t, [][]int{{3, 0}}, s.Static)
 
 	in.Windows[1].Capacities = [][]queueing.Rate{{0, 5}, {1}}
 	_, err := hindsight.Find(in, nil)

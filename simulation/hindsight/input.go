@@ -31,7 +31,7 @@ type Input struct {
 	// redundancy, penalties, switching costs and budget do not count.
 	Fleet planner.Fleet
 	// Capacities are what a replica of each variant sustains, in requests/s, by workload
-	// and variant; nil = what the planner sizes within the SLO at the lengths of the load.
+	// and variant, 0 where it sustains nothing; nil = what the planner sizes within the SLO at the lengths of the load.
 	Capacities [][]queueing.Rate
 	// Windows follow each other.
 	Windows []Window
@@ -75,8 +75,8 @@ func (in *Input) validateCapacities(all [][]queueing.Rate, path string) error {
 			errs = append(errs, fmt.Errorf("hindsight: %s[%d]: of %d variants for %d", path, i, len(capacities), n))
 		}
 		for j, c := range capacities {
-			if !(c > 0) || math.IsInf(float64(c), 1) {
-				errs = append(errs, fmt.Errorf("hindsight: %s[%d][%d]: %v is not a rate > 0", path, i, j, float64(c)))
+			if !(c >= 0) || math.IsInf(float64(c), 1) {
+				errs = append(errs, fmt.Errorf("hindsight: %s[%d][%d]: %v is not a rate", path, i, j, float64(c)))
 			}
 		}
 	}

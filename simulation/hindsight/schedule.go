@@ -176,6 +176,9 @@ func (in *Input) static(s *Schedule, p *optimizer.Problem, stop func() bool) err
 				continue
 			}
 			for j, c := range w.Capacities[i] {
+				if c == 0 {
+					continue
+				}
 				peak[i] = max(peak[i], r*queueing.Rate(p.Workloads[i].Variants[j].Capacity)/c)
 			}
 		}

@@ -124,6 +124,15 @@ func TestPrefixAsAShareOfThePrompt(t *testing.T) {
 		require.Len(t, r.Prefix, 1)
 		require.InDelta(t, float64(r.Input)/4, float64(r.BlockTokens), 0.5)
 	}
+	g.Prefixes.Ratio = 1e-3
+	none := 0
+	for _, r := range until(t, generate(t, g), 1, 10) {
+		require.Equal(t, r.BlockTokens > 0, len(r.Prefix) == 1, "a prefix has a token at least")
+		if len(r.Prefix) == 0 {
+			none++
+		}
+	}
+	require.Positive(t, none)
 }
 
 // Streams of random numbers are apart: what changes in one leaves the others as they are.

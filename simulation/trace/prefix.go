@@ -87,8 +87,11 @@ func (x *prefixes) draw(r *Request) {
 	}
 	i, _ := slices.BinarySearch(x.chance, u)
 	i = min(i, len(x.names)-1)
-	r.Prefix, r.BlockTokens = x.names[i:i+1:i+1], x.Tokens
-	if x.Tokens == 0 {
-		r.BlockTokens = int(math.Round(x.Ratio * float64(r.Input)))
+	tokens := x.Tokens
+	if tokens == 0 {
+		tokens = int(math.Round(x.Ratio * float64(r.Input)))
+	}
+	if tokens > 0 {
+		r.Prefix, r.BlockTokens = x.names[i:i+1:i+1], tokens
 	}
 }
