@@ -11,7 +11,7 @@ import (
 
 // Bounds of valid input. They exclude mistaken units and overflow, not machines.
 const (
-	maxSeconds = 1e6
+	maxSeconds = queueing.MaxSeconds
 	leastTime  = 1e-12
 	maxTokens  = 1e9
 	maxBatch   = 1e6

@@ -96,8 +96,8 @@ func (d *Disaggregated) validate(s *Shape) error {
 		}
 		v.within(r.name+"Replicas", float64(r.replicas), 1, math.MaxInt32)
 	}
-	v.within("transfer.base", float64(d.Transfer.Base), 0, maxSeconds)
-	v.within("transfer.perToken", float64(d.Transfer.PerToken), 0, maxSeconds)
+	v.within("transfer.base", float64(d.Transfer.Base), 0, MaxSeconds)
+	v.within("transfer.perToken", float64(d.Transfer.PerToken), 0, MaxSeconds)
 	return errors.Join(v...)
 }
 

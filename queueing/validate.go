@@ -10,8 +10,9 @@ import (
 const (
 	// MaxBatchLimit is the highest valid MaxBatch.
 	MaxBatchLimit = 65536
-	// maxSeconds bounds coefficients, maxTokens lengths and room, maxSCV variation.
-	maxSeconds = 1e6
+	// MaxSeconds is the highest valid coefficient of a profile, and time of a transfer.
+	MaxSeconds = 1e6
+	// maxTokens bounds lengths and room, maxSCV variation.
 	maxTokens  = 1e9
 	maxSCV     = 1e6
 )
@@ -52,14 +53,14 @@ func (r *Replica) validate(v *violations) {
 }
 
 func (p *Profile) validate(v *violations) {
-	v.within("profile.alpha", p.Alpha, 0, maxSeconds)
-	v.within("profile.beta", p.Beta, 0, maxSeconds)
-	v.within("profile.gamma", p.Gamma, 0, maxSeconds)
-	v.within("profile.delta", p.Delta, 0, maxSeconds)
-	v.within("profile.kappa", p.Kappa, 0, maxSeconds)
-	v.within("profile.sigma", p.Sigma, 0, maxSeconds)
-	v.within("profile.epsilon", p.Epsilon, 0, maxSeconds)
-	v.within("profile.ttftOffset", p.TTFTOffset, 0, maxSeconds)
+	v.within("profile.alpha", p.Alpha, 0, MaxSeconds)
+	v.within("profile.beta", p.Beta, 0, MaxSeconds)
+	v.within("profile.gamma", p.Gamma, 0, MaxSeconds)
+	v.within("profile.delta", p.Delta, 0, MaxSeconds)
+	v.within("profile.kappa", p.Kappa, 0, MaxSeconds)
+	v.within("profile.sigma", p.Sigma, 0, MaxSeconds)
+	v.within("profile.epsilon", p.Epsilon, 0, MaxSeconds)
+	v.within("profile.ttftOffset", p.TTFTOffset, 0, MaxSeconds)
 }
 
 func (s *Shape) validate(v *violations) {

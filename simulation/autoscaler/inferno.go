@@ -190,6 +190,9 @@ func familyReplica(r queueing.Replica, s queueing.Shape) queueing.Replica {
 	if in > 0 {
 		family.Delta = beta / in
 	}
+	for _, c := range []*float64{&family.Alpha, &family.Beta, &family.Gamma, &family.Delta} {
+		*c = min(*c, queueing.MaxSeconds)
+	}
 	r.Model, r.Profile = queueing.LLMDV1, family
 	r.MaxQueue = queueing.Waiting{Limited: true, Places: 10 * r.MaxBatch}
 	return r

@@ -85,6 +85,9 @@ func TestFamilyReplicaIsWhatBenchmarksFind(t *testing.T) {
 	r.MaxBatch = 1
 	_, err = queueing.NewStation(familyReplica(r, s), s)
 	require.NoError(t, err)
+	r.Profile.Delta = queueing.MaxSeconds
+	_, err = queueing.NewStation(familyReplica(r, s), s)
+	require.NoError(t, err)
 	family := queueing.Replica{Model: queueing.LLMDV3, MaxBatch: 8}
 	assert.Equal(t, family, familyReplica(family, s))
 }

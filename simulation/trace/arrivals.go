@@ -57,7 +57,6 @@ func (a *Arrivals) check() error {
 	if a.Process != Poisson && !(a.SCV >= MinSCV && a.SCV <= MaxSCV) {
 		errs = append(errs, fmt.Errorf("trace: scv %g is not in [%g, %g]", a.SCV, MinSCV, MaxSCV))
 	}
-	var total float64
 	for i, s := range a.States {
 		if !(s.Sojourn > 0) || math.IsInf(s.Sojourn, 1) {
 			errs = append(errs, fmt.Errorf("trace: states[%d]: sojourn %g s is not positive", i, s.Sojourn))
@@ -65,10 +64,9 @@ func (a *Arrivals) check() error {
 		if !(s.Factor >= 0) || math.IsInf(s.Factor, 1) {
 			errs = append(errs, fmt.Errorf("trace: states[%d]: factor %g is not finite and ≥ 0", i, s.Factor))
 		}
-		total += s.Factor
 	}
-	if len(a.States) > 0 && total == 0 {
-		errs = append(errs, errors.New("trace: states: one factor at least must be positive"))
+	if mean := meanFactor(a.States); len(errs) == 0 && len(a.States) > 0 && !(mean > 0 && mean < math.Inf(1)) {
+		errs = append(errs, fmt.Errorf("trace: states: the mean of factors over time must be positive and finite, and is %g", mean))
 	}
 	return errors.Join(errs...)
 }
@@ -178,6 +176,16 @@ func (x *spans) next() (piece, bool) {
 	return p, true
 }
 
+// meanFactor is the mean of the factors over time.
+func meanFactor(all []State) float64 {
+	var total, sum float64
+	for _, x := range all {
+		total += x.Sojourn
+		sum += x.Sojourn * x.Factor
+	}
+	return sum / total
+}
+
 // states is a path of the Markov process.
 type states struct {
 	all     []State
@@ -188,13 +196,11 @@ type states struct {
 }
 
 func newStates(all []State, random *rand.Rand) *states {
-	s := &states{all: all, random: random}
-	var total, sum float64
+	s := &states{all: all, mean: meanFactor(all), random: random}
+	var total float64
 	for _, x := range all {
 		total += x.Sojourn
-		sum += x.Sojourn * x.Factor
 	}
-	s.mean = sum / total
 	// A state is met in proportion to the time that it lasts, and all others are left.
 	met := random.Float64() * total
 	for s.current < len(all)-1 && met >= all[s.current].Sojourn {
