@@ -13,8 +13,8 @@ const (
 	// MaxSeconds is the highest valid coefficient of a profile, and time of a transfer.
 	MaxSeconds = 1e6
 	// maxTokens bounds lengths and room, maxSCV variation.
-	maxTokens  = 1e9
-	maxSCV     = 1e6
+	maxTokens = 1e9
+	maxSCV    = 1e6
 )
 
 // violations collects errors of fields.

@@ -46,6 +46,7 @@ var layers = []layer{
 	{folder: "internal/plot"},
 	{folder: "internal/protodoc"},
 	{folder: "internal/protodoc/protodoctest"},
+	{folder: "internal/message/messagetest"},
 	{folder: "internal/short"},
 	{folder: "internal/instance", may: []string{"optimizer"}},
 	{folder: "internal/message", may: slices.Concat(pure, []string{"internal/document", "proto/poolwright/v1", "simulation", "simulation/autoscaler", "simulation/study", "simulation/trace"})},

@@ -106,7 +106,9 @@ func (a *infernoScaler) problem(fleet planner.Fleet, observations []planner.Obse
 	for i := range fleet.Workloads {
 		w := &fleet.Workloads[i]
 		w.ArrivalRateUpper, w.Redundancy, w.Penalized, w.Shapes, w.ExpansionRate = 0, 0, false, nil, nil
-		w.MinReplicas = max(w.MinReplicas, 1)
+		if w.MinReplicas < 1 && (!w.MaxReplicas.Limited || w.MaxReplicas.Value > 0) {
+			w.MinReplicas = 1
+		}
 		w.SLO = means(w.SLO)
 		w.Variants = slices.Clone(w.Variants)
 		k := slices.IndexFunc(observations, func(o planner.Observation) bool { return o.Workload == w.QualifiedName() })

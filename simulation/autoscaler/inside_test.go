@@ -114,6 +114,7 @@ func TestWhatTheFamilyObserves(t *testing.T) {
 		{Name: "unseen", ArrivalRate: 7, MinReplicas: 2, Variants: []planner.Variant{{Name: "v", CurrentReplicas: 5}}},
 		{Name: "stale", ArrivalRate: 7, Shape: queueing.Shape{OutputTokens: 3}, Variants: []planner.Variant{{Name: "v", MinReplicas: 1, CurrentReplicas: 0}}},
 		{Name: "of unknown lengths", ArrivalRate: 7, Variants: []planner.Variant{{Name: "v", CurrentReplicas: 1}}},
+		{Name: "switched off", Shape: queueing.Shape{OutputTokens: 3}, MaxReplicas: limited(0)},
 	}}
 	fresh := func(x float64) planner.Measurement { return planner.Measurement{State: planner.Fresh, Value: x} }
 	a := infernoScaler{settings: DefaultInferno()}
@@ -121,7 +122,9 @@ func TestWhatTheFamilyObserves(t *testing.T) {
 		{Workload: "w", ArrivalRate: fresh(3), InputTokens: fresh(100), OutputTokens: fresh(0.5)},
 		{Workload: "stale", ArrivalRate: planner.Measurement{State: planner.Stale, Value: 5}},
 		{Workload: "of unknown lengths", ArrivalRate: fresh(3)},
+		{Workload: "switched off", ArrivalRate: fresh(3)},
 	})
+	assert.Zero(t, p.Workloads[4].MinReplicas, "no more than it may have")
 	for i, replicas := range []int{5, 0, 1} {
 		w := p.Workloads[i+1]
 		assert.Zero(t, w.ArrivalRate, w.Name)

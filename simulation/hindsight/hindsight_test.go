@@ -1,8 +1,8 @@
 package hindsight_test
 
 import (
-	"slices"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
