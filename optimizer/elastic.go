@@ -113,29 +113,29 @@ func (e *elastic) lacking(p *Problem, plan *Solution) []int {
 
 // nodesFor is the number of nodes of each pool that a plan needs, 0 where nodes do not matter.
 func (p *Problem) nodesFor(plan *Solution) []int {
-	packings := packPools(p)
-	taken := make([][]int, len(packings))
-	for g := range packings {
-		taken[g] = make([]int, len(packings[g].sizes))
+	pools := make([]poolUse, len(p.Pools))
+	for g, packing := range packPools(p) {
+		pools[g].packing = packing
+		if packing.node > 0 {
+			for _, size := range packing.sizes {
+				pools[g].limits = append(pools[g].limits, limit{size: size})
+			}
+		}
+		pools[g].used = make([]int, len(pools[g].limits))
 	}
 	for i := range p.Workloads {
 		for j := range p.Workloads[i].Variants {
 			v := &p.Workloads[i].Variants[j]
 			for k, n := range plan.Allocations[i].Replicas[j] {
-				g := v.Placements[k].Pool
-				devices, part := packings[g].devices(v)
-				for c, size := range packings[g].sizes {
-					if row := (limit{size: size}); part >= size && devices > 0 {
-						taken[g][c] += n * row.taken(devices, part)
-					}
-				}
+				pools[v.Placements[k].Pool].add(v, false, n)
 			}
 		}
 	}
-	nodes := make([]int, len(packings))
-	for g := range packings {
-		for c, size := range packings[g].sizes {
-			nodes[g] = max(nodes[g], ceilDiv(taken[g][c], packings[g].node/size*size))
+	nodes := make([]int, len(pools))
+	for g := range pools {
+		for r, used := range pools[g].used {
+			size := pools[g].limits[r].size
+			nodes[g] = max(nodes[g], ceilDiv(used, pools[g].packing.node/size*size))
 		}
 	}
 	return nodes

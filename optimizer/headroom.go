@@ -185,8 +185,8 @@ func (u *poolUse) room(v *Variant, anySize bool) (LimitKind, int) {
 	}
 	n := int(unlimited)
 	for r, row := range u.limits {
-		if part >= row.size {
-			n = min(n, (row.devices-u.used[r])/row.taken(devices, part))
+		if taken := row.taken(devices, part); taken > 0 {
+			n = min(n, (row.devices-u.used[r])/taken)
 		}
 	}
 	if n < 1 && u.free() >= v.DevicesPerReplica {
@@ -279,8 +279,6 @@ func (u *poolUse) add(v *Variant, anySize bool, n int) {
 	devices, part := u.packing.counted(v, anySize)
 	u.devices += n * devices
 	for r, row := range u.limits {
-		if part >= row.size {
-			u.used[r] += n * row.taken(devices, part)
-		}
+		u.used[r] += n * row.taken(devices, part)
 	}
 }

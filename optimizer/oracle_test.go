@@ -233,7 +233,7 @@ func (b *brute) option(i int, replicas [][]int, e *Evaluation) option {
 			packing := b.packings[pool]
 			devices, part := packing.devices(&w.Variants[j])
 			for r, l := range rowsOf(&packing) {
-				if b.p.Pools[pool].Limited && devices > 0 && part >= l.size {
+				if b.p.Pools[pool].Limited {
 					o.use[b.pools[pool]+r] += float64(n * l.taken(devices, part))
 				}
 			}

@@ -255,9 +255,12 @@ type limit struct {
 	size, devices int
 }
 
-// taken is what devices in parts of a size, no less than that of the limit, count: of each part whole multiples.
+// taken is what devices in parts of a size count: of each part whole multiples of the size of the limit, and nothing below it.
 func (l *limit) taken(devices, part int) int {
-	if part > devices {
+	switch {
+	case part < l.size:
+		return 0
+	case part > devices:
 		return devices // as one of any size
 	}
 	return devices / part * (part / l.size * l.size)

@@ -459,8 +459,8 @@ func (b *programBuilder) addUses(from *Variant, placement *Placement, quotas []i
 // addDevices adds what devices, in parts of a size, take of the rows of a pool or quota.
 func (b *programBuilder) addDevices(rows deviceRows, devices, part int) {
 	for r, l := range rows.limits {
-		if part >= l.size && devices > 0 {
-			b.using = append(b.using, b.use(rows.first+int32(r), l.taken(devices, part)))
+		if taken := l.taken(devices, part); taken > 0 {
+			b.using = append(b.using, b.use(rows.first+int32(r), taken))
 		}
 	}
 }

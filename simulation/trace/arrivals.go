@@ -57,6 +57,7 @@ func (a *Arrivals) check() error {
 	if a.Process != Poisson && !(a.SCV >= MinSCV && a.SCV <= MaxSCV) {
 		errs = append(errs, fmt.Errorf("trace: scv %g is not in [%g, %g]", a.SCV, MinSCV, MaxSCV))
 	}
+	others := len(errs)
 	for i, s := range a.States {
 		if !(s.Sojourn > 0) || math.IsInf(s.Sojourn, 1) {
 			errs = append(errs, fmt.Errorf("trace: states[%d]: sojourn %g s is not positive", i, s.Sojourn))
@@ -65,7 +66,7 @@ func (a *Arrivals) check() error {
 			errs = append(errs, fmt.Errorf("trace: states[%d]: factor %g is not finite and ≥ 0", i, s.Factor))
 		}
 	}
-	if mean := meanFactor(a.States); len(errs) == 0 && len(a.States) > 0 && !(mean > 0 && mean < math.Inf(1)) {
+	if _, mean := overTime(a.States); len(errs) == others && len(a.States) > 0 && !(mean > 0 && mean < math.Inf(1)) {
 		errs = append(errs, fmt.Errorf("trace: states: the mean of factors over time must be positive and finite, and is %g", mean))
 	}
 	return errors.Join(errs...)
@@ -176,14 +177,14 @@ func (x *spans) next() (piece, bool) {
 	return p, true
 }
 
-// meanFactor is the mean of the factors over time.
-func meanFactor(all []State) float64 {
-	var total, sum float64
+// overTime is the total of the sojourns, and the mean of the factors over it.
+func overTime(all []State) (total, mean float64) {
+	var sum float64
 	for _, x := range all {
 		total += x.Sojourn
 		sum += x.Sojourn * x.Factor
 	}
-	return sum / total
+	return total, sum / total
 }
 
 // states is a path of the Markov process.
@@ -196,11 +197,8 @@ type states struct {
 }
 
 func newStates(all []State, random *rand.Rand) *states {
-	s := &states{all: all, mean: meanFactor(all), random: random}
-	var total float64
-	for _, x := range all {
-		total += x.Sojourn
-	}
+	total, mean := overTime(all)
+	s := &states{all: all, mean: mean, random: random}
 	// A state is met in proportion to the time that it lasts, and all others are left.
 	met := random.Float64() * total
 	for s.current < len(all)-1 && met >= all[s.current].Sojourn {

@@ -57,19 +57,18 @@ func (o *Overlay) priced(p planner.Pool) planner.Pool {
 
 // add appends a pool, under another name if there is one of its name.
 func (ps *pools) add(p planner.Pool, unknown string) {
-	p.Name = ps.free(cmp.Or(p.Name, p.Accelerator))
-	ps.byAccelerator[p.Accelerator] = append(ps.byAccelerator[p.Accelerator], len(ps.list))
-	ps.list, ps.unknown = append(ps.list, p), append(ps.unknown, unknown)
+	ps.byAccelerator[p.Accelerator] = append(ps.byAccelerator[p.Accelerator], ps.append(p, unknown))
 }
 
-// free takes a name that no pool has: the one given, or that with a number.
-func (ps *pools) free(name string) string {
-	free := name
-	for n := 2; ps.names[free]; n++ {
-		free = fmt.Sprintf("%s-%d", name, n)
+// append appends a pool that is not offered to others of its accelerator, and returns its index.
+func (ps *pools) append(p planner.Pool, unknown string) int {
+	p.Name = cmp.Or(p.Name, p.Accelerator)
+	for name, n := p.Name, 2; ps.names[p.Name]; n++ {
+		p.Name = fmt.Sprintf("%s-%d", name, n)
 	}
-	ps.names[free] = true
-	return free
+	ps.names[p.Name] = true
+	ps.list, ps.unknown = append(ps.list, p), append(ps.unknown, unknown)
+	return len(ps.list) - 1
 }
 
 // place returns the pools in which a variant may run: of those of its accelerator, or of
@@ -116,12 +115,10 @@ func (ps *pools) roomy(v *resource.Variant, chosen []int, notes *conditions) []i
 	p := ps.list[some]
 	key := nodesKey{p.Accelerator, part}
 	if _, ok := ps.missing[key]; !ok {
-		ps.missing[key] = len(ps.list)
-		ps.list = append(ps.list, planner.Pool{
-			Name: ps.free(fmt.Sprintf("%s-x%d", p.Accelerator, part)), Accelerator: p.Accelerator, PricePerHour: p.PricePerHour,
+		ps.missing[key] = ps.append(planner.Pool{
+			Name: fmt.Sprintf("%s-x%d", p.Accelerator, part), Accelerator: p.Accelerator, PricePerHour: p.PricePerHour,
 			DevicesPerNode: part, Capacity: optimizer.Bound{Limited: true},
-		})
-		ps.unknown = append(ps.unknown, "")
+		}, "")
 	}
 	return []int{ps.missing[key]}
 }
