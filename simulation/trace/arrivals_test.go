@@ -196,7 +196,7 @@ func TestArrivalMistakes(t *testing.T) {
 	g.Prefixes = trace.Prefixes{Groups: 1, Share: 2, Tokens: -1}
 	_, err := trace.Generate(g)
 	for _, want := range []string{"scv -1", "states[0]: factor -1", "states[1]: sojourn 0", "input: mean -1", "output: mean 0.5", "bounds [7, 5]", "share 2", "-1 tokens"} {
-		assert.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, want)
 	}
 	g.Arrivals.States = []trace.State{{Factor: 0, Sojourn: 1}}
 	_, err = trace.Generate(g)
